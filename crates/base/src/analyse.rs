@@ -105,6 +105,9 @@ pub fn analyse(
     reductions.merged_events = true;
     // Conditions look at fields that no operation may read any more.
     reductions.dead_fields = false;
+    // They follow each thread along its edges.
+    reductions.settled_fields = false;
+    let reductions = reductions.one_thread_at_a_time();
     let space =
         Space::new(program, options.bounds, reductions)?.telling_edges().with_writes_apart();
     let calls = calls_of(&space, &code)?;

@@ -95,6 +95,9 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::CoveredCrashes
             | Reduction::Antichain
             | Reduction::DeadFields
+            | Reduction::SettledFields
+            | Reduction::AmpleSteps
+            | Reduction::DoomedAttempts
             | Reduction::Calls => {}
         }
     }

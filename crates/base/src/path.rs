@@ -88,7 +88,8 @@ fn find(
                 Stop::State(flat) => Some(flat.clone()),
                 Stop::Fault => None,
             };
-            found = Some(Found { actions: successor.actions.to_vec(), after });
+            let actions = successor.actions.iter().map(|made| made.action.clone()).collect();
+            found = Some(Found { actions, after });
         }
         true
     };

@@ -370,7 +370,8 @@ impl Search<'_> {
 
     /// One move, with the state after it.
     fn edge(&mut self, from: u32, thread: usize, successor: &Successor<'_>, bytes: &[u8]) {
-        let label = match (successor.actions.first(), successor.events.first()) {
+        let first = successor.actions.first().map(|made| &made.action);
+        let label = match (first, successor.events.first()) {
             (Some(Action::Invoke { operation, arguments }), _) => Label::Call {
                 operation: *operation,
                 arguments: self.space.arguments(*operation, arguments),

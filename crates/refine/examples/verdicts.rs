@@ -18,13 +18,16 @@ use std::time::{Duration, Instant};
 type Switch = fn(&mut VerifyOptions, bool);
 
 /// Every reduction, by the name that `--without` takes.
-const SWITCHES: [(&str, Switch); 12] = [
+const SWITCHES: [(&str, Switch); 15] = [
     ("canonical-heap", |o, on| o.reductions.canonical_heap = on),
     ("dead-locals", |o, on| o.reductions.dead_locals = on),
     ("dead-fields", |o, on| o.reductions.dead_fields = on),
     ("thread-symmetry", |o, on| o.reductions.thread_symmetry = on),
     ("value-symmetry", |o, on| o.reductions.value_symmetry = on),
     ("partial-order", |o, on| o.reductions.partial_order = on),
+    ("settled-fields", |o, on| o.reductions.settled_fields = on),
+    ("ample-steps", |o, on| o.reductions.ample_steps = on),
+    ("doomed-attempts", |o, on| o.reductions.doomed_attempts = on),
     ("merged-events", |o, on| o.reductions.merged_events = on),
     ("crash-points", |o, on| o.reductions.crash_points = on),
     ("reachable-images", |o, on| o.reductions.reachable_images = on),

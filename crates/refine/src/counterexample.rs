@@ -11,7 +11,7 @@ use crate::search::Wrong;
 use crate::sets::Sets;
 use linchpin_ir::interpreter::{Attempt, Choices, Move, Outcome, ScheduledMove, State, Status};
 use linchpin_ir::run::{End, Run, replay};
-use linchpin_space::{Action, CrashesLeft, Event, Flat, Space, Stop, Successor, Workspace};
+use linchpin_space::{Action, CrashesLeft, Event, Flat, Made, Space, Stop, Successor, Workspace};
 use linchpin_spec::Value;
 
 /// More orders of interchangeable threads than this are not tried.
@@ -88,7 +88,7 @@ pub struct Holder {
 /// One way on, remembered.
 struct Candidate {
     thread: usize,
-    actions: Vec<Action>,
+    actions: Vec<Made>,
     events: Vec<Event>,
     flat: Option<Flat>,
 }
@@ -317,9 +317,9 @@ impl<'a> ConcreteRun<'a> {
     ) -> Option<()> {
         let mut calls = self.calls.clone();
         let mut left = self.left;
-        for action in &candidate.actions {
+        for Made { thread, action } in &candidate.actions {
             match action {
-                Action::Invoke { .. } => calls[candidate.thread] -= 1,
+                Action::Invoke { .. } => calls[*thread] -= 1,
                 Action::Crash(_) => left.system -= 1,
                 Action::CrashThread => left.thread -= 1,
                 Action::Step | Action::Respond | Action::Recover => {}
@@ -352,9 +352,8 @@ impl<'a> ConcreteRun<'a> {
         calls: &[i64],
         made: &mut Vec<ScheduledMove>,
     ) -> Option<State> {
-        let thread = candidate.thread;
         let space = self.space;
-        let Some(action) = candidate.actions.get(at) else {
+        let Some(Made { thread, action }) = candidate.actions.get(at) else {
             let fits = match (target, &candidate.flat) {
                 (Some(target), _) => {
                     let flat = self.flat(state, calls, self.left)?;
@@ -365,6 +364,7 @@ impl<'a> ConcreteRun<'a> {
             };
             return fits.then(|| state.clone());
         };
+        let thread = *thread;
         let what = match action {
             Action::Invoke { operation, arguments } => Move::Invoke {
                 thread,
@@ -377,7 +377,7 @@ impl<'a> ConcreteRun<'a> {
             Action::CrashThread => Move::CrashThread { thread },
             Action::Recover => Move::Recover,
         };
-        if let (Action::Respond, Some(expected)) = (action, self.response(candidate)) {
+        if let (Action::Respond, Some(expected)) = (action, self.response(candidate, thread)) {
             let answers = match &state.threads[thread].status {
                 Status::Returning { value, .. } => *value == expected,
                 Status::Resolved { outcome, .. } => *outcome == expected,
@@ -421,15 +421,17 @@ impl<'a> ConcreteRun<'a> {
         None
     }
 
-    /// What the operation of a candidate answers.
-    fn response(&self, candidate: &Candidate) -> Option<Value> {
-        match candidate.events.last()? {
-            Event::Return { operation, value, .. } => Some(self.space.response(*operation, value)),
-            Event::Resolve { operation, value, .. } => {
+    /// What the operation of a thread answers in a candidate: no thread answers twice in one.
+    fn response(&self, candidate: &Candidate, by: usize) -> Option<Value> {
+        candidate.events.iter().find_map(|event| match event {
+            Event::Return { thread, operation, value } if *thread == by => {
+                Some(self.space.response(*operation, value))
+            }
+            Event::Resolve { thread, operation, value } if *thread == by => {
                 let value = self.space.resolution(*operation, value);
                 Some(value.map_or(Value::Null, |value| self.space.response(*operation, &value)))
             }
             _ => None,
-        }
+        })
     }
 }

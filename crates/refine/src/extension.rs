@@ -54,10 +54,12 @@ impl Extension {
                 extended.threads.push(thread.clone());
             }
         }
-        // Of all reductions, only thread symmetry must go: the question is about named threads.
+        // Thread symmetry must go: the question is about named threads. So must steps of several
+        // threads together: it matters who goes along which edge.
         // Partial order and merged events keep what can be reached up to steps that are always
         // possible and that no other thread notices.
         let reductions = Reductions { thread_symmetry: false, ..Reductions::ALL };
+        let reductions = reductions.one_thread_at_a_time();
         // Calls are counted, and objects are not: a bound on them would keep threads from helping.
         let bounds = Bounds { calls: Calls::Each(0), objects: None, ..bounds.without_crashes() };
         // An operation that cannot take its first step is to be seen, and so is every edge.

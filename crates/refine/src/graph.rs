@@ -287,10 +287,10 @@ impl Expansion {
             // A step that goes wrong has been looked for before, and found nowhere within the
             // bounds.
             let Stop::State(after) = successor.stop else { return true };
-            let returns =
-                |event: &Event| matches!(event, Event::Return { .. } | Event::Resolve { .. });
-            if successor.events.iter().any(returns) {
-                respond |= 1 << successor.thread;
+            for event in successor.events {
+                if let Event::Return { thread, .. } | Event::Resolve { thread, .. } = event {
+                    respond |= 1 << thread;
+                }
             }
             let renaming = space.pack(after, pack, &mut bytes);
             self.bytes.extend_from_slice(&bytes);

@@ -44,7 +44,15 @@ impl ModelProduct {
         reductions: Reductions,
         policy: Policy,
     ) -> Result<ModelProduct, ModelError> {
-        let space = Space::new(program, bounds, reductions)?;
+        // Steps of several threads together are argued for events, not for points among steps.
+        let space = match policy {
+            Policy::Points | Policy::Trial => {
+                Space::new(program, bounds, reductions.one_thread_at_a_time())?
+            }
+            Policy::JustInTime | Policy::Eager => {
+                Space::new(program, bounds, reductions)?.ignoring_points()
+            }
+        };
         let sets = Sets::new(program, policy, space.renamable_values())?;
         space.initial()?;
         // A crash part may lead to objects, which count where objects are bounded.
@@ -83,7 +91,7 @@ impl ModelProduct {
         places: Vec<Place>,
     ) -> Result<ModelProduct, ModelError> {
         // A step that is taken together with another would be in a place where it need not be.
-        let reductions = Reductions { partial_order: false, ..reductions };
+        let reductions = Reductions { partial_order: false, ..reductions.one_thread_at_a_time() };
         let space = Space::new(program, bounds, reductions)?.telling_edges();
         let sets = Sets::trial(program, places, space.renamable_values())?;
         space.initial()?;

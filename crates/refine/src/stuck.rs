@@ -141,7 +141,7 @@ fn with_reductions(
     let (bound, workers) = (options.stuck_states, options.search.workers);
     // Others may well wait for a thread that crashed by itself.
     let bounds = Bounds { thread_crashes: 0, ..options.bounds };
-    let space = Space::new(program, bounds, reductions)?.with_calls_apart();
+    let space = Space::new(program, bounds, reductions)?.with_calls_apart().ignoring_points();
     let not_made = |why: NotMade| Ok((StuckCheck::NotMade(why), None));
     let graph = match Graph::explore(&space, starts, bound, workers, &options.search.limits) {
         Ok(graph) => graph,

@@ -160,12 +160,22 @@ fn linearizability(
     }
     // A schedule needs threads that keep their names.
     let by_name = matches!(options.strategy, Strategy::Walks(_));
-    let reductions = Reductions {
-        thread_symmetry: options.reductions.thread_symmetry && !by_name,
-        ..options.reductions
+    // Other strategies choose who moves, or count how often that changes.
+    let reductions = match is_exhaustive {
+        true => options.reductions,
+        false => options.reductions.one_thread_at_a_time(),
     };
+    let reductions =
+        Reductions { thread_symmetry: reductions.thread_symmetry && !by_name, ..reductions };
     let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
     let (exploration, stats) = search(&product, options, progress);
+    if exploration == Exploration::Complete && product.space.has_open_lines() {
+        // Lines of doomed attempts are executed in runs that were not explored: which of them, only
+        // a search of all attempts can tell.
+        let mut options = options.clone();
+        options.reductions.doomed_attempts = false;
+        return linearizability(program, &options, progress);
+    }
     let outcome = match exploration {
         Exploration::Complete => Outcome::Holds(()),
         Exploration::Stopped(reason) => Outcome::Inconclusive(reason),
@@ -197,7 +207,10 @@ pub(crate) fn search(
     match options.lossy {
         None => match (options.strategy, &options.disk) {
             (Strategy::BreadthFirst, Some(disk)) => {
-                explore_on_disk(product, &product.sets.name(), disk, &options.search, progress)
+                // Another search in the same folder, where the first leaves lines open.
+                let all = if options.reductions.doomed_attempts { "" } else { "-attempts" };
+                let name = format!("{}{all}", product.sets.name());
+                explore_on_disk(product, &name, disk, &options.search, progress)
             }
             (Strategy::BreadthFirst, None) => explore(product, &options.search, progress),
             (Strategy::DepthFirst, _) => explore_depth_first(product, &options.search, progress),
@@ -249,9 +262,18 @@ pub(crate) fn found(
     path: &[(Vec<u8>, u32)],
     wrong: Wrong,
 ) -> Result<Outcome<(), Box<Counterexample>>, ModelError> {
+    let asked = |reductions: Reductions| -> Result<ModelProduct, ModelError> {
+        let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
+        Ok(match property {
+            Some(property) => product.asking(property),
+            None => product,
+        })
+    };
+    // Where the moving thread changes is told only by steps of one thread at a time.
+    let apart = asked(product.space.reductions().one_thread_at_a_time())?;
     let limits = &options.search.limits;
-    let easiest = fewest_switches(product, options.shortest_budget, limits);
-    let easiest = easiest.and_then(|(path, wrong)| follow(product, &product.whole(&path), wrong));
+    let easiest = fewest_switches(&apart, options.shortest_budget, limits);
+    let easiest = easiest.and_then(|(path, wrong)| follow(&apart, &apart.whole(&path), wrong));
     let first = || follow(product, &product.whole(path), wrong);
     if let Some(counterexample) = easiest.or_else(first) {
         return Ok(Outcome::Violated(Box::new(counterexample)));
@@ -260,10 +282,7 @@ pub(crate) fn found(
     // search without it.
     let reductions = property.map_or(options.reductions, |of| durability::reductions(options, of));
     let reductions = Reductions { thread_symmetry: false, value_symmetry: false, ..reductions };
-    let mut product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
-    if let Some(property) = property {
-        product = product.asking(property);
-    }
+    let product = asked(reductions)?;
     let (exploration, _) = explore(&product, &options.search, &|_| {});
     let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
     Ok(match exploration {

@@ -92,6 +92,15 @@ pub struct Reductions {
     pub value_symmetry: bool,
     /// A step that no other thread can notice or disturb is taken together with the step before it.
     pub partial_order: bool,
+    /// For that, what does not change any more concerns no other thread; only in collected memory
+    /// and without crashes.
+    pub settled_fields: bool,
+    /// Such steps are taken by any thread, together with the step of another; only in collected
+    /// memory and without crashes.
+    pub ample_steps: bool,
+    /// A thread whose attempt is bound to have no effect is taken to the end of it; only in
+    /// collected memory and without crashes.
+    pub doomed_attempts: bool,
     /// An invocation happens with the first step of its operation, a response with the last.
     pub merged_events: bool,
     /// The pending stores of a line are kept as the different images that they may leave.
@@ -114,12 +123,22 @@ impl Reductions {
         thread_symmetry: true,
         value_symmetry: true,
         partial_order: true,
+        settled_fields: true,
+        ample_steps: true,
+        doomed_attempts: true,
         merged_events: true,
         distinct_images: true,
         reachable_images: true,
         crash_points: true,
         covered_crashes: true,
     };
+    /// The same without those that take steps of several threads together: for those who count how
+    /// often the moving thread changes, who follow edges, or to whom it matters where a claimed
+    /// point stands among the steps of others.
+    pub const fn one_thread_at_a_time(self) -> Reductions {
+        Reductions { ample_steps: false, doomed_attempts: false, ..self }
+    }
+
     /// None of them.
     pub const NONE: Reductions = Reductions {
         canonical_heap: false,
@@ -128,6 +147,9 @@ impl Reductions {
         thread_symmetry: false,
         value_symmetry: false,
         partial_order: false,
+        settled_fields: false,
+        ample_steps: false,
+        doomed_attempts: false,
         merged_events: false,
         distinct_images: false,
         reachable_images: false,

@@ -10,6 +10,8 @@ pub(crate) struct Coverage {
     /// For each operation and node, where its edges start in `taken`.
     starts: Vec<Vec<usize>>,
     taken: Vec<AtomicBool>,
+    /// Edges that some run may take which has the same events as one that was explored.
+    perhaps: Vec<AtomicBool>,
     /// For each operation, whether it returned.
     returned: Vec<AtomicBool>,
     /// Whether anything crashed.
@@ -17,7 +19,7 @@ pub(crate) struct Coverage {
 }
 
 /// Sets a flag that is usually set already. Relaxed: it guards no other data.
-fn set(flag: &AtomicBool) {
+pub(crate) fn set(flag: &AtomicBool) {
     if !flag.load(Ordering::Relaxed) {
         flag.store(true, Ordering::Relaxed);
     }
@@ -39,6 +41,7 @@ impl Coverage {
         Coverage {
             starts,
             taken: flags(count),
+            perhaps: flags(count),
             crashes: AtomicBool::new(false),
             returned: flags(routines),
         }
@@ -48,6 +51,21 @@ impl Coverage {
         for (node, edge) in path {
             set(&self.taken[self.starts[operation][*node as usize] + *edge as usize]);
         }
+    }
+
+    /// Notes edges that other runs with the same events may take.
+    pub fn may_go_along(&self, operation: usize, path: &[(u32, u32)]) {
+        for (node, edge) in path {
+            set(&self.perhaps[self.starts[operation][*node as usize] + *edge as usize]);
+        }
+    }
+
+    /// Whether some edge was not taken, but runs that were not explored may take it.
+    pub fn is_open(&self) -> bool {
+        let mut edges = self.taken.iter().zip(&self.perhaps);
+        edges.any(|(taken, perhaps)| {
+            perhaps.load(Ordering::Relaxed) && !taken.load(Ordering::Relaxed)
+        })
     }
 
     pub fn crashed(&self) {
@@ -60,7 +78,7 @@ impl Coverage {
 
     /// Everything that was seen, in an order that depends on the program only.
     pub fn flags(&self) -> impl Iterator<Item = &AtomicBool> {
-        self.taken.iter().chain(&self.returned).chain([&self.crashes])
+        self.taken.iter().chain(&self.returned).chain([&self.crashes]).chain(&self.perhaps)
     }
 
     /// The lines with actions or a `return` on edges that were never taken, and on none that was.

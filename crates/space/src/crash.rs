@@ -100,7 +100,7 @@ impl Successors<'_> {
         self.actions.clear();
         self.events.clear();
         self.start = None;
-        self.actions.push(Action::CrashThread);
+        self.made(thread, Action::CrashThread);
         self.events.push(Event::ThreadCrash { thread });
         self.stop(thread, None, Stop::State(&next))
     }
@@ -228,7 +228,8 @@ impl Successors<'_> {
         if !seen.states.insert((flat.words.clone(), flat.left.system)) {
             return true;
         }
-        self.actions.push(Action::Crash(flat.words.clone().into_boxed_slice()));
+        let crash = Action::Crash(flat.words.clone().into_boxed_slice());
+        self.made(space.form.layout.threads, crash);
         let on = match recover_at(space.program()) {
             None => self.stop(space.form.layout.threads, None, Stop::State(&flat)),
             // Another crash may come inside it.
@@ -264,7 +265,7 @@ impl Successors<'_> {
         });
         let (system, before) = (self.space.form.layout.threads, self.actions.len());
         ends.iter().all(|Recovered { steps, state }| {
-            self.actions.extend(std::iter::repeat_n(Action::Recover, *steps));
+            (0..*steps).for_each(|_| self.made(system, Action::Recover));
             let stop = state.as_ref().map_or(Stop::Fault, Stop::State);
             let on = self.stop(system, None, stop);
             self.actions.truncate(before);
@@ -311,7 +312,7 @@ impl Successors<'_> {
             way.steps -= 1;
             return true;
         }
-        self.actions.push(Action::Recover);
+        self.made(system, Action::Recover);
         let mut given: SmallVec<[u32; 2]> = SmallVec::new();
         let mut trail = self.workspace.trails.pop().unwrap_or_default();
         let (mut on, mut silent) = (true, space.reductions.crash_points);

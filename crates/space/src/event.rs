@@ -87,12 +87,22 @@ pub enum Action {
     Recover,
 }
 
+/// A move of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Who makes it; one more than the last thread where it is the system.
+    pub thread: usize,
+    /// What it is.
+    pub action: Action,
+}
+
 /// A way on from a state.
 pub struct Successor<'a> {
     /// Who moves; one more than the last thread where it is the system.
     pub thread: usize,
-    /// The moves, in order: more than one where reductions take several together.
-    pub actions: &'a [Action],
+    /// The moves, in order: more than one where reductions take several together. The last ones may
+    /// be steps of other threads that reductions take along.
+    pub actions: &'a [Made],
     /// The events, in order.
     pub events: &'a [Event],
     /// The operation and node where the last step started; `None` if there was none.

@@ -36,6 +36,8 @@ pub(crate) struct Access {
     /// The object; none for a shared variable.
     pub object: Option<usize>,
     pub write: bool,
+    /// What a `cas` of one word expected there, if it was something else: nothing was written.
+    pub refused: Option<i64>,
 }
 
 /// A linearization point passed.
@@ -507,7 +509,7 @@ impl Execution<'_> {
                 }
             }
         };
-        self.trail.accesses.push(Access { class: address.class, object, write });
+        self.trail.accesses.push(Access { class: address.class, object, write, refused: None });
         Ok(match &address.element {
             None => Range { at: start, width: address.width, element: false, part: address.part },
             Some((index, length)) => {
@@ -591,6 +593,11 @@ impl Execution<'_> {
             for (at, _, new) in writes {
                 self.store(at, &new);
             }
+        } else if let ([(_, expected, _)], Some(access)) =
+            (&writes[..], self.trail.accesses.last_mut())
+            && let [expected] = expected[..]
+        {
+            access.refused = Some(expected);
         }
         self.set(into, &[i64::from(success)]);
         Ok(true)

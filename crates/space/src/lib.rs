@@ -4,8 +4,8 @@
 //! [`Space`] is the whole: the initial state, and for each packed state its successors with the
 //! events on the way. Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a
 //! step), `liveness.rs` and `canonical.rs` (what two states have in common), `symmetry.rs` (which
-//! renamings change nothing), `space.rs` (the whole) and `successors.rs` (the ways on). `alone.rs` is
-//! for those who ask what one thread would do by itself.
+//! renamings change nothing), `space.rs` (the whole) and `successors.rs` (the ways on), `private.rs` and
+//! `others.rs` (what is taken together). `alone.rs` is for those who ask what one thread would do by itself.
 //!
 //! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this
 //! crate against it.
@@ -17,15 +17,20 @@ mod code;
 mod coverage;
 mod crash;
 mod crash_part;
+mod doomed;
 mod error;
 mod event;
 mod execute;
+mod facts;
 mod flat;
 mod layout;
 mod lines;
 mod liveness;
+mod others;
 mod privacy;
+mod private;
 mod roles;
+mod settled;
 mod space;
 mod successors;
 mod symmetry;
@@ -38,7 +43,7 @@ pub use code::Class;
 pub use coverage::Unreached;
 pub use crash_part::CrashPart;
 pub use error::{SpaceError, Unsupported};
-pub use event::{Action, Event, Stop, Successor, Visit};
+pub use event::{Action, Event, Made, Stop, Successor, Visit};
 pub use flat::{Flat, Link};
 pub use linchpin_verdict::Calls;
 pub use lines::{CrashesLeft, Image, LineId};

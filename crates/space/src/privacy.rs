@@ -1,13 +1,23 @@
 //! Which variables and fields only one thread touches, as far as the code of the operations shows.
 
 use crate::code::Class;
+use crate::settled::Writes;
 use linchpin_ir::program::{Action as IrAction, Place, Program};
 
-/// What the other threads can do: the classes they write, and those they touch.
-pub(crate) fn others(program: &Program, thread: usize) -> (Vec<Class>, Vec<Class>) {
+/// What the other threads can do: the classes they write where others can see it, and those they
+/// touch. `writes` is what is known of the operations, if it is to be used.
+pub(crate) fn others(
+    program: &Program,
+    thread: usize,
+    writes: Option<&[Writes]>,
+) -> (Vec<Class>, Vec<Class>) {
     let (mut written, mut touched) = (Vec::new(), Vec::new());
     let others = (0..program.threads.len()).filter(|&other| other != thread);
     let called = others.flat_map(|other| program.threads[other].operations.iter());
+    if let Some(writes) = writes {
+        let of = called.clone().map(|operation| &writes[*operation]);
+        written.extend(of.flat_map(|of| of.any.iter().chain(&of.once)).copied());
+    }
     let called = called.map(|operation| &program.operations[*operation].body);
     // After a crash, threads may ask what became of their calls.
     let resolve = program.persistence.iter().flat_map(|of| &of.resolve);
@@ -17,7 +27,7 @@ pub(crate) fn others(program: &Program, thread: usize) -> (Vec<Class>, Vec<Class
             for place in action.places() {
                 let class = class_of(place);
                 touched.push(class);
-                if !reads(action) {
+                if writes.is_none() && !reads(action) {
                     written.push(class);
                 }
             }
@@ -54,7 +64,7 @@ pub(crate) fn maybe_private(
 }
 
 /// Whether an action leaves what it accesses as it is. What a flush notes, only a crash can tell.
-fn reads(action: &IrAction) -> bool {
+pub(crate) fn reads(action: &IrAction) -> bool {
     matches!(
         action,
         IrAction::Read { .. }
@@ -64,7 +74,8 @@ fn reads(action: &IrAction) -> bool {
     )
 }
 
-fn class_of(place: &Place) -> Class {
+/// The variable or field of a place.
+pub(crate) fn class_of(place: &Place) -> Class {
     match place {
         Place::Shared(variable) | Place::SharedElement(variable, _) => Class::Shared(*variable),
         Place::Field { of, field, .. } | Place::FieldElement { of, field, .. } => {

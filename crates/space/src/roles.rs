@@ -13,10 +13,16 @@
 //! from a role that held it, and through those no more may be read. A write may come, which makes
 //! the old value vanish. So a field that is not needed is as good as empty.
 //!
+//! What a local holds flows on to the next node only if some way on reads it there. And a field that
+//! is written through a fresh local (`facts.rs`) is as good as empty before that: no other role
+//! holds the object, so what the field held is read by none.
+//!
 //! Only for collected memory without a bound on objects: what counts as one object more would depend
 //! on what is needed. Not with crashes, after which recovery reads what it likes.
 
+use crate::facts::{Facts, facts};
 use crate::layout::{Layout, Slot, routines_of};
+use linchpin_ir::liveness::live_locals;
 use linchpin_ir::program::{Action, Body, Expr, LocalId, LocalTarget, Place, Program, Target};
 
 /// Words of an object: a bit for each.
@@ -40,6 +46,8 @@ pub(crate) struct Roles {
     /// For each routine, the role of its first local at its first node, how many locals it has, and
     /// the local that each word belongs to.
     locals: Vec<(Role, usize, Vec<usize>)>,
+    /// For each shared variable, the roles from which references may come to it.
+    sources: Vec<Vec<bool>>,
 }
 
 impl Roles {
@@ -78,7 +86,16 @@ impl Roles {
             flow.body(body, *first, *locals);
         }
         flow.close();
-        Some(Roles { structs, reads: flow.reads, shared, variables, fields, locals })
+        for ((body, _), (first, locals, _)) in routines.iter().zip(&locals) {
+            flow.forget_dead(body, *first, *locals);
+        }
+        let sources = (0..layout.shared.len()).map(|role| flow.sources_of(role, count)).collect();
+        Some(Roles { structs, reads: flow.reads, shared, variables, fields, locals, sources })
+    }
+
+    /// Whether a reference in a role may come to a shared variable, by the number of its word.
+    pub fn may_come(&self, role: Role, word: usize) -> bool {
+        self.sources[self.shared[word]][role]
     }
 
     /// The words of an object of a struct that may be read through a reference in a role.
@@ -122,8 +139,16 @@ struct Flow<'a> {
     first_fields: Vec<Role>,
     layout: &'a Layout,
     reads: Vec<WordSet>,
-    /// References may be copied from the first to the second.
-    copies: Vec<(Role, Role)>,
+    copies: Vec<Copied>,
+}
+
+/// References may be copied from one role to another.
+#[derive(Clone, Copy)]
+struct Copied {
+    from: Role,
+    to: Role,
+    /// Words of the object that are written before they are read through the second.
+    written: WordSet,
 }
 
 /// Where code is: the role of its first local there.
@@ -138,19 +163,55 @@ impl At {
 
 impl Flow<'_> {
     fn body(&mut self, body: &Body, first: Role, locals: usize) {
-        for (number, node) in body.nodes.iter().enumerate() {
+        let live = live_locals(body);
+        for ((number, node), known) in body.nodes.iter().enumerate().zip(facts(body)) {
             let at = At(first + number * locals);
             for edge in &node.edges {
                 for (action, _) in &edge.actions {
                     self.action(at, action);
                 }
-                if let Target::Node(next) = &edge.target {
-                    // What a local holds at any time on the edge counts as held where it starts.
-                    let next = first + next.0 as usize * locals;
-                    self.copies.extend((0..locals).map(|local| (at.0 + local, next + local)));
+                let Target::Node(next) = &edge.target else { continue };
+                let next = next.0 as usize;
+                let mut written = vec![0; locals];
+                if let Some(mut known) = known.clone() {
+                    for (number, (action, _)) in edge.actions.iter().enumerate() {
+                        self.note_written(&known, action, &mut written);
+                        known.perform(edge, number);
+                    }
+                }
+                // A local that gets another object on the way stands for both of them.
+                for (action, _) in &edge.actions {
+                    if let Some(local) = action.answer() {
+                        written[local.0 as usize] = 0;
+                    }
+                }
+                // What a local holds at any time on the edge counts as held where it starts.
+                for local in (0..locals).filter(|local| live[next][*local]) {
+                    let (from, to) = (at.0 + local, first + next * locals + local);
+                    self.copies.push(Copied { from, to, written: written[local] });
                 }
             }
         }
+    }
+
+    /// Notes the words that an action writes through a fresh local.
+    fn note_written(&self, known: &Facts, action: &Action, written: &mut [WordSet]) {
+        let Action::Write { place, .. } = action else { return };
+        if let Place::Field { object: Expr::Local(local), of, field } = place
+            && known.is_fresh(place)
+        {
+            written[local.0 as usize] |= self.words(*of, *field);
+        }
+    }
+
+    /// The words of a field, counted from the one after the head.
+    fn words(&self, of: usize, field: usize) -> WordSet {
+        let slot = self.layout.fields[of][field];
+        (slot.at - 1..slot.at - 1 + slot.width).fold(0, |set, word| set | 1 << word)
+    }
+
+    fn flows(&mut self, from: Role, to: Role) {
+        self.copies.push(Copied { from, to, written: 0 });
     }
 
     fn action(&mut self, at: At, action: &Action) {
@@ -173,7 +234,7 @@ impl Flow<'_> {
             }
             Action::Read { into, place } | Action::LoadLinked { into, place } => {
                 let from = self.read(at, place);
-                self.copies.push((from, at.local(*into)));
+                self.flows(from, at.local(*into));
             }
             Action::Write { place, value } => self.copy(at, value, self.role(place)),
             Action::Cas { cells, .. } => {
@@ -184,7 +245,7 @@ impl Flow<'_> {
             }
             Action::Swap { into, place, value } | Action::FetchAdd { into, place, value } => {
                 let role = self.read(at, place);
-                self.copies.push((role, at.local(*into)));
+                self.flows(role, at.local(*into));
                 self.copy(at, value, role);
             }
             Action::StoreConditional { place, value, .. } => {
@@ -199,7 +260,7 @@ impl Flow<'_> {
             }
             Action::Update { into, place, arguments, .. } => {
                 let role = self.read(at, place);
-                self.copies.push((role, at.local(*into)));
+                self.flows(role, at.local(*into));
                 for argument in arguments {
                     self.copy(at, argument, role);
                 }
@@ -220,7 +281,7 @@ impl Flow<'_> {
 
     fn copy(&mut self, at: At, value: &Expr, to: Role) {
         let from = self.sources(at, value);
-        self.copies.extend(from.into_iter().map(|from| (from, to)));
+        from.into_iter().for_each(|from| self.flows(from, to));
     }
 
     /// The role of a place.
@@ -238,10 +299,7 @@ impl Flow<'_> {
         if let Place::Field { object, of, field } | Place::FieldElement { object, of, field, .. } =
             place
         {
-            let slot = self.layout.fields[*of][*field];
-            // Words are counted from the one after the head.
-            let words =
-                (slot.at - 1..slot.at - 1 + slot.width).fold(0, |set, word| set | 1 << word);
+            let words = self.words(*of, *field);
             for role in self.sources(at, object) {
                 self.reads[role * self.structs + of] |= words;
             }
@@ -255,14 +313,42 @@ impl Flow<'_> {
         while changed {
             changed = false;
             // Code is written forwards, and what is read is known at the end.
-            for &(from, to) in self.copies.iter().rev() {
+            for &Copied { from, to, written } in self.copies.iter().rev() {
                 for of in 0..self.structs {
-                    let read = self.reads[to * self.structs + of];
+                    let read = self.reads[to * self.structs + of] & !written;
                     let known = &mut self.reads[from * self.structs + of];
                     changed |= read & !*known != 0;
                     *known |= read;
                 }
             }
         }
+    }
+
+    /// Through a local that is written before it is read, nothing is read of what it holds: that it
+    /// may be read later on the edge is about what it holds by then.
+    fn forget_dead(&mut self, body: &Body, first: Role, locals: usize) {
+        for (node, live) in live_locals(body).iter().enumerate() {
+            for local in (0..locals).filter(|local| !live[*local]) {
+                let role = first + node * locals + local;
+                self.reads[role * self.structs..(role + 1) * self.structs].fill(0);
+            }
+        }
+    }
+
+    /// The roles from which references may come to a role, itself among them.
+    fn sources_of(&self, role: Role, count: usize) -> Vec<bool> {
+        let mut sources = vec![false; count];
+        sources[role] = true;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &Copied { from, to, .. } in self.copies.iter().rev() {
+                if sources[to] && !sources[from] {
+                    sources[from] = true;
+                    changed = true;
+                }
+            }
+        }
+        sources
     }
 }

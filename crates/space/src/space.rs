@@ -4,7 +4,8 @@ use crate::alone::LockWords;
 use crate::bounds::{Bounds, Reductions};
 use crate::canonical::{Form, Renaming, at_least};
 use crate::code::{Class, Routine, routines};
-use crate::coverage::{Coverage, Unreached};
+use crate::coverage::{Coverage, Unreached, set};
+use crate::doomed::Hints;
 use crate::error::{SpaceError, Unsupported};
 use crate::execute::Words;
 use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
@@ -15,6 +16,7 @@ use crate::lines::{CrashesLeft, Lines};
 use crate::liveness::live_words;
 use crate::privacy::{maybe_private, others};
 use crate::roles::Roles;
+use crate::settled::{Forward, Settled};
 use crate::symmetry::{Symmetry, analyse};
 use crate::workspace::Workspace;
 use linchpin_ir::domain::{Domain, DomainBounds};
@@ -55,6 +57,40 @@ pub struct Space {
     pub(crate) calls_apart: bool,
     /// Whether a step that writes to shared memory is never taken together with another.
     pub(crate) writes_apart: bool,
+    /// Whether claimed linearization points are of no interest.
+    pub(crate) ignores_points: bool,
+    /// What is known about what never comes back, if doomed attempts are looked for.
+    pub(crate) lasting: Option<Lasting>,
+    /// Whether private steps of any thread are taken at once.
+    pub(crate) ample: bool,
+    pub(crate) acted: Acted,
+}
+
+/// Whether reductions have acted; workers write it together.
+#[derive(Default)]
+pub(crate) struct Acted {
+    ample: AtomicBool,
+    doomed: AtomicBool,
+}
+
+impl Acted {
+    pub fn ample(&self) {
+        set(&self.ample);
+    }
+
+    pub fn doomed(&self) {
+        set(&self.doomed);
+    }
+}
+
+/// What is known, from the code alone, about shared variables that never hold something again.
+pub(crate) struct Lasting {
+    /// Where references flow.
+    pub roles: Roles,
+    /// The variables that only move forward.
+    pub forward: Vec<Forward>,
+    /// For each operation and node, where to look whether an attempt may be doomed.
+    pub hints: Vec<Vec<Hints>>,
 }
 
 /// What is known, from the code alone, about who touches what.
@@ -63,15 +99,19 @@ pub(crate) struct Privacy {
     pub written: Vec<Vec<Class>>,
     /// For each thread, the classes that another thread touches.
     pub touched: Vec<Vec<Class>>,
+    /// The classes that do not change any more once they are not `null` and others can read them.
+    pub once: Vec<Class>,
     /// For each thread, operation and node, whether a step from it can concern no other thread.
     pub steps: Vec<Vec<Vec<bool>>>,
 }
 
 impl Privacy {
-    fn of(program: &Program) -> Privacy {
+    /// `settled`: what is known about fields that do not change any more, if that is used.
+    fn of(program: &Program, settled: Option<&Settled>) -> Privacy {
         let threads = 0..program.threads.len();
+        let writes = settled.map(|settled| &settled.writes[..]);
         let (written, touched): (Vec<_>, Vec<_>) =
-            threads.clone().map(|thread| others(program, thread)).unzip();
+            threads.clone().map(|thread| others(program, thread, writes)).unzip();
         let steps = |thread: usize| {
             let of = |operation: usize| {
                 maybe_private(program, operation, &written[thread], &touched[thread])
@@ -79,7 +119,8 @@ impl Privacy {
             (0..program.operations.len()).map(of).collect()
         };
         let steps = threads.map(steps).collect();
-        Privacy { written, touched, steps }
+        let once = settled.map(|settled| settled.once.clone()).unwrap_or_default();
+        Privacy { written, touched, once, steps }
     }
 }
 
@@ -175,6 +216,18 @@ impl Space {
         };
         let data = (0..routines.len()).map(data).collect();
         let locks = LockWords::of(program, &form.layout);
+        let plain = bounds.memory == Memory::Collected && !bounds.has_crashes();
+        let settled = plain.then(|| Settled::of(program, &form.layout));
+        let privacy = Privacy::of(program, settled.as_ref().filter(|_| reductions.settled_fields));
+        let lasting = settled.filter(|_| reductions.doomed_attempts).and_then(|settled| {
+            let roles = Roles::of(program, &form.layout)?;
+            let hints = routines.iter().zip(&form.live).map(|(routine, live)| {
+                let hints = Hints::of(routine, &form.layout);
+                live.iter().map(|live| hints.among(live)).collect()
+            });
+            Some(Lasting { roles, forward: settled.forward, hints: hints.collect() })
+        });
+        let ample = plain && reductions.ample_steps && reductions.partial_order;
         let mut space = Space {
             machine: match bounds.crashes {
                 0 => Machine::new(program, bounds.memory),
@@ -187,7 +240,7 @@ impl Space {
             routines,
             calls: Vec::new(),
             data,
-            privacy: Privacy::of(program),
+            privacy,
             locks,
             coverage: Coverage::new(program),
             bounded: AtomicBool::new(false),
@@ -196,9 +249,14 @@ impl Space {
             edge_events: false,
             calls_apart: false,
             writes_apart: false,
+            ignores_points: false,
+            lasting,
+            ample,
+            acted: Acted::default(),
         };
         space.calls =
             (0..threads).map(|thread| space.calls_of(thread)).collect::<Result<_, _>>()?;
+        space.forget_cycles();
         Ok(space)
     }
 
@@ -220,6 +278,30 @@ impl Space {
     pub fn with_writes_apart(mut self) -> Space {
         self.writes_apart = true;
         self
+    }
+
+    /// The same space, to those who do not look at claimed linearization points.
+    pub fn ignoring_points(mut self) -> Space {
+        self.ignores_points = true;
+        self
+    }
+
+    /// A variable moves forward only if the links are no cycle at the start.
+    fn forget_cycles(&mut self) {
+        let initial = self.initial().map(|flat| flat.words).unwrap_or_default();
+        let layout = &self.form.layout;
+        let Some(lasting) = &mut self.lasting else { return };
+        let objects = initial.len().saturating_sub(layout.heap) / layout.stride;
+        lasting.forward.retain(|Forward { field, .. }| {
+            // More links than there are objects lead round in a cycle.
+            let leads_out = |object: usize| {
+                let next = |object: &usize| {
+                    usize::try_from(initial[layout.object(*object) + field] - 1).ok()
+                };
+                std::iter::successors(Some(object), next).take(objects + 1).count() <= objects
+            };
+            !initial.is_empty() && (0..objects).all(leads_out)
+        });
     }
 
     fn calls_of(&self, thread: usize) -> Result<Vec<(usize, Words)>, SpaceError> {
@@ -295,6 +377,22 @@ impl Space {
     fn flags(&self) -> impl Iterator<Item = &AtomicBool> {
         let own = [&self.bounded, &self.lost, &self.endless];
         own.into_iter().chain(self.coverage.flags())
+    }
+
+    /// Whether a line that was not executed may be executed in runs that have the same events as
+    /// those that were explored.
+    pub fn has_open_lines(&self) -> bool {
+        self.coverage.is_open()
+    }
+
+    /// Whether a private step of another thread was taken along.
+    pub fn took_ample_steps(&self) -> bool {
+        self.acted.ample.load(Ordering::Relaxed)
+    }
+
+    /// Whether a doomed attempt was taken to its end.
+    pub fn ended_doomed_attempts(&self) -> bool {
+        self.acted.doomed.load(Ordering::Relaxed)
     }
 
     /// Whether some crash lost a store: if not, crashes made no difference to memory.

@@ -1,25 +1,24 @@
 //! The ways on from a state: every call, step and response, with what reductions take together.
 
-use crate::event::{Action, Event, Stop, Successor, Visit};
-use crate::execute::{Access, Ended, Execution, Passed, Trail, Words, holds};
+use crate::event::{Action, Event, Made, Stop, Successor, Visit};
+use crate::execute::{Ended, Execution, Passed, Trail, Words, holds};
 use crate::flat::{Asks, Flat, interrupted, interrupted_of, operation_of, returning, running};
-use crate::layout::{CALLS, Kind, NODE, STATUS};
-use crate::lines::{CrashesLeft, LineId};
+use crate::layout::{CALLS, NODE, STATUS};
+use crate::lines::CrashesLeft;
 use crate::space::Space;
 use crate::workspace::Workspace;
-use linchpin_ir::interpreter::Memory;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
 /// At most this many steps are taken together.
-const MAX_TOGETHER: usize = 256;
+pub(crate) const MAX_TOGETHER: usize = 256;
 
 /// An enumeration in progress.
 pub(crate) struct Successors<'a> {
     pub space: &'a Space,
     pub workspace: &'a mut Workspace,
     visit: &'a mut dyn Visit,
-    pub actions: Vec<Action>,
+    pub actions: Vec<Made>,
     pub events: Vec<Event>,
     /// Where the moving thread is, if it is inside an operation.
     pub start: Option<(usize, usize)>,
@@ -75,7 +74,7 @@ impl<'a> Successors<'a> {
                 let value = Words::from_slice(&flat.words[at..at + width]);
                 let mut next = flat.clone();
                 self.space.finish_alone(&mut next, thread);
-                self.actions.push(Action::Respond);
+                self.made(thread, Action::Respond);
                 self.events.push(Event::Return { thread, operation, value });
                 self.stop(thread, None, Stop::State(&next))
             }
@@ -112,15 +111,26 @@ impl<'a> Successors<'a> {
                 let value = Words::from_slice(&flat.words[at..at + width]);
                 let mut next = flat.clone();
                 space.finish_alone(&mut next, thread);
-                self.actions.push(Action::Respond);
+                self.made(thread, Action::Respond);
                 self.events.push(Event::Resolve { thread, operation, value });
                 self.stop(thread, None, Stop::State(&next))
             }
         }
     }
 
-    /// Tells the visitor, who may end the enumeration.
+    /// Notes a move.
+    pub fn made(&mut self, thread: usize, action: Action) {
+        self.actions.push(Made { thread, action });
+    }
+
+    /// The end of a transition: takes along what other threads do, and tells the visitor, who may
+    /// end the enumeration.
     pub fn stop(&mut self, thread: usize, from: Option<(usize, usize)>, stop: Stop<'_>) -> bool {
+        if let Stop::State(flat) = stop
+            && let Some(on) = self.take_along(flat, thread, from)
+        {
+            return on;
+        }
         if let Stop::State(next) = stop
             && next.left.system > 0
             && !self.made_up
@@ -158,7 +168,7 @@ impl<'a> Successors<'a> {
                     Ok(true) => {}
                     Ok(false) => continue,
                     Err(_) => {
-                        self.actions.push(invoke);
+                        self.made(thread, invoke);
                         let on = self.stop(thread, None, Stop::Fault);
                         self.actions.clear();
                         if !on {
@@ -172,7 +182,7 @@ impl<'a> Successors<'a> {
             if limited {
                 next.words[region + CALLS] -= 1;
             }
-            self.actions.push(invoke);
+            self.made(thread, invoke);
             self.events.push(call);
             let on =
                 self.take(&next, thread, *operation, routine.entry, &mut |this, after, _, _| {
@@ -211,7 +221,7 @@ impl<'a> Successors<'a> {
     fn step(&mut self, flat: &Flat, thread: usize, operation: usize, phase: Phase) -> bool {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
-        self.actions.push(Action::Step);
+        self.made(thread, Action::Step);
         let mut marked = false;
         let on = self.take(flat, thread, operation, node, &mut |this, after, before, trail| {
             let (next, returned) = match after {
@@ -255,152 +265,6 @@ impl<'a> Successors<'a> {
         }
     }
 
-    /// Whether a step from a node can concern no other thread, from the code alone. What runs after
-    /// a crash is taken step by step.
-    fn maybe_private(&self, thread: usize, routine: usize, node: usize) -> bool {
-        self.space.privacy.steps[thread].get(routine).is_some_and(|nodes| nodes[node])
-    }
-
-    /// Whether the next step of the thread, whatever it chooses, can be taken and concerns no other
-    /// thread.
-    fn next_is_private(&mut self, flat: &Flat, thread: usize, operation: usize) -> bool {
-        let region = self.space.form.layout.thread(thread);
-        let node = flat.words[region + NODE] as usize;
-        let mut marked = false;
-        let mut given: SmallVec<[u32; 2]> = SmallVec::new();
-        let mut trail = Trail::default();
-        loop {
-            let mut next = self.copy(flat);
-            let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
-            self.workspace.pool.push(next);
-            if matches!(ended, Ended::Refused | Ended::Faulted)
-                || !self.is_private(flat, thread, &trail, &mut marked)
-            {
-                return false;
-            }
-            match trail.next_choices() {
-                Some(choices) => given = choices,
-                None => return true,
-            }
-        }
-    }
-
-    /// Whether no other thread can notice the accesses of a step, or change what they meet, now or
-    /// later.
-    ///
-    /// An access is of that kind if no other thread ever writes its variable or field (ever touches
-    /// it, if the access is a write), or if it is to an object that no other thread can reach.
-    fn is_private(
-        &mut self,
-        before: &Flat,
-        thread: usize,
-        trail: &Trail,
-        marked: &mut bool,
-    ) -> bool {
-        let space = self.space;
-        if !space.reductions.partial_order {
-            return trail.accesses.is_empty();
-        }
-        // A claimed point stays where it is among the points of others.
-        if !trail.passed.is_empty() {
-            return false;
-        }
-        if trail.managed && space.bounds.memory.gives_back() {
-            return false;
-        }
-        if trail.managed && space.bounds.objects.is_some() {
-            return false;
-        }
-        // So may what a fence makes of memory that others, or a thread after a crash, can reach.
-        for line in &trail.settled {
-            let LineId::Object(object, _) = *line else { return false };
-            if self.is_reachable(before, thread, object as usize, marked) {
-                return false;
-            }
-        }
-        trail.accesses.iter().all(|access| {
-            let Access { class, object, write } = access;
-            let classes = if *write { &space.privacy.touched } else { &space.privacy.written };
-            let collected = space.bounds.memory == Memory::Collected || object.is_none();
-            let together = !(*write && space.writes_apart);
-            let lasts = space.outlives_thread(*class);
-            if collected && together && !lasts && classes[thread].binary_search(class).is_err() {
-                return true;
-            }
-            let Some(object) = object else { return false };
-            // Any thread may take memory that was given back, with the references in it.
-            space.bounds.memory != Memory::TypeStable
-                && !self.is_reachable(before, thread, *object, marked)
-        })
-    }
-
-    /// Whether other threads, or what runs after a crash, can reach an object.
-    fn is_reachable(
-        &mut self,
-        before: &Flat,
-        thread: usize,
-        object: usize,
-        marked: &mut bool,
-    ) -> bool {
-        if !*marked {
-            *marked = true;
-            self.mark_reachable(before, thread);
-        }
-        // An object made in this very step belongs to no other thread.
-        self.workspace.marks.get(object).copied().unwrap_or(false)
-    }
-
-    /// Marks the objects that other threads can reach.
-    fn mark_reachable(&mut self, flat: &Flat, thread: usize) {
-        let form = &self.space.form;
-        let layout = &form.layout;
-        let Workspace { marks, stack, .. } = &mut *self.workspace;
-        marks.clear();
-        marks.resize((flat.words.len() - layout.heap) / layout.stride, false);
-        stack.clear();
-        let mut reach = |word: i64, stack: &mut Vec<usize>| {
-            if let Ok(object) = usize::try_from(word - 1)
-                && !marks[object]
-            {
-                marks[object] = true;
-                stack.push(object);
-            }
-        };
-        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
-            if *kind == Kind::Ref {
-                reach(*word, stack);
-            }
-        }
-        for other in (0..layout.threads).filter(|&other| other != thread) {
-            form.thread_words(flat, other, |word, kind| {
-                if kind == Kind::Ref {
-                    reach(word, stack);
-                }
-            });
-        }
-        // What a crash may leave of the shared variables; that of objects as they are met.
-        form.image_words(flat, |word, kind, of| {
-            if kind == Kind::Ref && of.is_none() {
-                reach(word, stack);
-            }
-        });
-        while let Some(object) = stack.pop() {
-            let at = layout.object(object);
-            if let Some(kinds) = form.fields(flat.words[at]) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                    if *kind == Kind::Ref {
-                        reach(*word, stack);
-                    }
-                }
-            }
-            form.image_words(flat, |word, kind, of| {
-                if kind == Kind::Ref && of == Some(object) {
-                    reach(word, stack);
-                }
-            });
-        }
-    }
-
     pub fn execute(
         &self,
         flat: &mut Flat,
@@ -429,7 +293,7 @@ impl<'a> Successors<'a> {
     /// Goes from a node to the next that yields, in every way; `then` gets the state after (and
     /// whether the operation returned), the state before and what the step did.
     #[allow(clippy::type_complexity)]
-    fn take(
+    pub fn take(
         &mut self,
         flat: &Flat,
         thread: usize,
@@ -483,7 +347,7 @@ impl<'a> Successors<'a> {
                     self.space.finish_alone(&mut next, thread);
                     if space.reductions.merged_events {
                         responded = true;
-                        self.actions.push(Action::Respond);
+                        self.made(thread, Action::Respond);
                         self.events.push(match resolved {
                             None => Event::Return { thread, operation, value },
                             Some((operation, _)) => Event::Resolve { thread, operation, value },

@@ -302,6 +302,12 @@ pub enum ReductionArg {
     ValueSymmetry,
     /// Taking steps that no other thread notices together with the step before.
     PartialOrder,
+    /// Taking it that what does not change any more concerns no other thread.
+    SettledFields,
+    /// Taking steps of any thread that no other can notice at once.
+    AmpleSteps,
+    /// Taking attempts that are bound to have no effect to their end.
+    DoomedAttempts,
     /// Taking invocations and responses together with the first and last step.
     MergedEvents,
     /// Keeping of pending stores only the different images that a crash may leave.

@@ -8,6 +8,7 @@ mod generator;
 mod models;
 mod naive;
 mod reductions;
+mod references;
 mod returns;
 mod strategies;
 mod stuck;

@@ -134,8 +134,19 @@ pub fn random_reductions(random: &mut Rng) -> Reductions {
         value_symmetry: random.bool(),
         partial_order: random.bool(),
         merged_events: random.bool(),
+        settled_fields: random.bool(),
+        ample_steps: random.bool(),
+        doomed_attempts: random.bool(),
         ..Reductions::ALL
     }
+}
+
+/// The first seed and the number of cases of a random test: as the environment says, or `cases`.
+pub fn seed_and_cases(cases: u64) -> (u64, u64) {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    (number("LINCHPIN_SEED", 1), number("LINCHPIN_CASES", cases))
 }
 
 /// How often what was compared.
@@ -202,11 +213,8 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> Counts {
 fn agrees_with_the_naive_explorer() {
     // For a long run: LINCHPIN_SEED=7 LINCHPIN_CASES=10000 cargo test --release -p linchpin-refine
     // naive
-    let number = |name: &str, default: u64| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-    };
-    let seed = number("LINCHPIN_SEED", 1);
-    let counts = compare(seed, number("LINCHPIN_CASES", 400) as usize, 6);
+    let (seed, cases) = seed_and_cases(400);
+    let counts = compare(seed, cases as usize, 6);
     println!("seed {seed}: {counts:?}");
     assert!(counts.holding > 80 && counts.violated > 80, "{counts:?}");
 }

@@ -4,6 +4,7 @@ use crate::support::{bounds, compiled};
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
 use linchpin_refine::search::{Exploration, SearchOptions, explore};
+use linchpin_refine::{VerifyOptions, verify};
 use linchpin_space::Reductions;
 
 const MODELS: [&str; 4] = [
@@ -63,4 +64,65 @@ fn each_reduction_alone_reduces() {
         states(source, Reductions::ALL, Policy::Eager, false);
     }
     assert_eq!(reduced, [true; 7], "{:?}", switches.map(|(name, _)| name));
+}
+
+/// A line that only an attempt that is bound to fail executes is a line that was executed.
+#[test]
+fn lines_of_doomed_attempts_count() {
+    let source = "spec { state s: int; op f() { } op g() { } }
+struct Cell { val: int }
+shared first: Cell;
+shared a: Cell;
+shared b: int = 0;
+init { let c = new Cell {}; first = c; a = c; }
+op f() {
+    let o = first;
+    loop {
+        let t = a;
+        let s = b;
+        let z = 0;
+        if s == 5 {
+            if t == o {
+                z = 1;
+            }
+        }
+        let x = new Cell { val: z };
+        if cas(a, t, x) { return; }
+    }
+}
+op g() {
+    let x = new Cell {};
+    a = x;
+    b = 5;
+}
+bounds { threads: 2, ops: 1, values: 1 }
+";
+    let program = compiled(source).program;
+    let lines = |doomed_attempts: bool| {
+        let mut options = VerifyOptions::new(bounds(1, 1));
+        options.reductions.doomed_attempts = doomed_attempts;
+        let report = verify(&program, &options, &|_| {}).unwrap();
+        assert!(report.outcome.is_holds(), "{:?}", report.outcome);
+        report.unreached
+    };
+    assert_eq!(lines(true), lines(false));
+}
+
+/// Fields that do not change any more matter to partial order; steps of others and attempts that
+/// are bound to fail go.
+#[test]
+fn what_lasts_reduces() {
+    type Without = fn(&mut Reductions);
+    let without: [Without; 3] =
+        [|r| r.settled_fields = false, |r| r.ample_steps = false, |r| r.doomed_attempts = false];
+    let queue = include_str!("../../../../models/ms_queue.lin");
+    let all = states(queue, Reductions::ALL, Policy::JustInTime, true);
+    for without in without {
+        let mut reductions = Reductions::ALL;
+        without(&mut reductions);
+        let more = states(queue, reductions, Policy::JustInTime, true);
+        assert!(all < more, "{all} states instead of {more}");
+    }
+    let one = states(queue, Reductions::ALL.one_thread_at_a_time(), Policy::JustInTime, true);
+    assert!(all * 3 < one * 2, "{all} states instead of {one}");
 }

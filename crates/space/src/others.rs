@@ -1,0 +1,92 @@
+//! What other threads do together with a step: private steps, and attempts that are bound to have no
+//! effect.
+//!
+//! - **Ample steps.** A step of *any* thread that is private (`private.rs`) can be taken at once:
+//!   it commutes with all that other threads do before it, it can be taken now and later, and no
+//!   one sees it, but for the response that may come with it. An early response leaves fewer orders
+//!   to explain a history. So each run has one with the same events, or with that response earlier,
+//!   in which the step comes first; and a run that never takes the step can as well take it.
+//! - **Doomed attempts** (`doomed.rs`) are taken to their end at once.
+//!
+//! Both go on until there is nothing more to take along. What is kept is the state after that, and
+//! all its ways on are explored: so no step of another thread is put off for ever, and there is no
+//! cycle to look after (the *proviso* of partial order reduction). At most [`MAX_TOGETHER`] moves
+//! are made in one transition; a state that is reached then is explored like any other.
+
+use crate::event::{Action, Stop};
+use crate::flat::{Flat, operation_of};
+use crate::layout::{NODE, STATUS};
+use crate::successors::{MAX_TOGETHER, Successors};
+
+impl Successors<'_> {
+    /// Takes along what some thread can do at once, and goes on from there; `None` if there is
+    /// nothing to take along.
+    pub fn take_along(
+        &mut self,
+        flat: &Flat,
+        thread: usize,
+        from: Option<(usize, usize)>,
+    ) -> Option<bool> {
+        let space = self.space;
+        if !space.ample && space.lasting.is_none() || self.actions.len() > MAX_TOGETHER {
+            return None;
+        }
+        for other in 0..space.form.layout.threads {
+            let region = space.form.layout.thread(other);
+            let Some((operation, false)) = operation_of(flat.words[region + STATUS]) else {
+                continue;
+            };
+            let node = flat.words[region + NODE] as usize;
+            if let Some(on) = self.take_back(flat, other, operation, node, (thread, from)) {
+                return Some(on);
+            }
+            if space.ample
+                && self.maybe_private(other, operation, node)
+                && self.next_is_private(flat, other, operation)
+            {
+                return Some(self.take_step(flat, other, operation, node, (thread, from)));
+            }
+        }
+        None
+    }
+
+    /// Takes a private step of a thread, after one of another.
+    fn take_step(
+        &mut self,
+        flat: &Flat,
+        other: usize,
+        operation: usize,
+        node: usize,
+        (thread, from): (usize, Option<(usize, usize)>),
+    ) -> bool {
+        self.made(other, Action::Step);
+        self.space.acted.ample();
+        let on = self.take(flat, other, operation, node, &mut |this, after, _, _| match after {
+            Ok((next, _)) => this.stop(thread, from, Stop::State(next)),
+            Err(()) => this.stop(thread, from, Stop::Fault),
+        });
+        self.actions.pop();
+        on
+    }
+
+    /// Takes a thread to the end of a doomed attempt, after a step of another.
+    fn take_back(
+        &mut self,
+        flat: &Flat,
+        other: usize,
+        operation: usize,
+        node: usize,
+        (thread, from): (usize, Option<(usize, usize)>),
+    ) -> Option<bool> {
+        let mut next = self.copy(flat);
+        let made = self.actions.len();
+        let on = self.end_attempt(flat, &mut next, other, operation, node).map(|steps| {
+            self.space.acted.doomed();
+            (0..steps).for_each(|_| self.made(other, Action::Step));
+            self.stop(thread, from, Stop::State(&next))
+        });
+        self.actions.truncate(made);
+        self.workspace.pool.push(next);
+        on
+    }
+}
