@@ -25,11 +25,11 @@ const TIME: f64 = 10.0;
 type Case = fn(Plan) -> Result<Covered, Box<Failure>>;
 
 const CASES: [(&str, Case); 5] = [
-    ("a stack that checks and then stores", stack),
-    ("a queue whose dequeue gives up", queue),
-    ("a map whose update removes and inserts", map),
-    ("a bounded queue that says full wrongly", bounded),
-    ("a lazy set with unmarked removal", set),
+    ("stack that checks, then stores", stack),
+    ("queue whose dequeue gives up", queue),
+    ("map that removes and inserts", map),
+    ("bounded queue, wrongly full", bounded),
+    ("lazy set, unmarked removal", set),
 ];
 
 const MODES: [fn() -> Plan; 6] =
