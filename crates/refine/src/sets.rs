@@ -16,7 +16,7 @@ use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_ir::run::AnsweredCall;
 use linchpin_space::{Event, Renaming, Space};
-use linchpin_spec::{BuiltinSpec, Call, Value};
+use linchpin_spec::{BuiltinSpec, Call, Shape, Spec, Value};
 use linchpin_verdict::CrashProperty;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -313,21 +313,11 @@ impl Sets {
         };
         let mut lines: Vec<String> = sets
             .iter()
-            .flat_map(|set| inner.sets.get(*set).configs)
-            .map(|config| {
-                let done = config.responses.iter().enumerate().filter(|(_, r)| **r != 0);
-                let done: Vec<String> = done
-                    .map(|(thread, response)| {
-                        let value = &inner.values.items[((response & RESPONSE) - 1) as usize];
-                        format!("thread {thread}'s operation has taken effect, answering {value}")
-                    })
-                    .collect();
-                let state = &inner.states.items[config.state as usize];
-                match done.is_empty() {
-                    true => format!("{state}"),
-                    false => format!("{state}, where {}", done.join(" and ")),
-                }
+            .flat_map(|set| {
+                let SpecSet { pending, configs } = inner.sets.get(*set);
+                configs.into_iter().map(move |config| (pending.clone(), config))
             })
+            .map(|(pending, config)| inner.describe(&pending, &config))
             .collect();
         lines.sort();
         lines.dedup();
@@ -353,6 +343,30 @@ impl Inner {
         let states = self.start.iter().map(|state| self.states.number(state.clone()));
         let configs: Vec<Config> = states.map(config).collect();
         self.sets.number(none, configs);
+    }
+
+    /// A specification state, for people.
+    fn describe(&self, pending: &Row, config: &Config) -> String {
+        let state = &self.states.items[config.state as usize];
+        let state = self.spec.describe(state).unwrap_or_else(|| shown(state));
+        let done = config.responses.iter().enumerate().filter(|(_, response)| **response != 0);
+        let done: Vec<String> = done
+            .map(|(thread, response)| {
+                let call =
+                    pending[thread].checked_sub(1).map(|call| &self.calls.items[call as usize]);
+                let answers = call.is_none_or(|call| {
+                    self.spec.operations()[call.operation].response != Shape::Unit
+                });
+                let value = &self.values.items[((response & RESPONSE) - 1) as usize];
+                let answer =
+                    if answers { format!(", answering {}", shown(value)) } else { String::new() };
+                format!("thread {thread}'s operation has taken effect{answer}")
+            })
+            .collect();
+        match done.is_empty() {
+            true => state,
+            false => format!("{state}, where {}", done.join(" and ")),
+        }
     }
 
     pub(crate) fn add(&mut self, pending: Row, configs: Vec<Config>) -> u32 {
@@ -765,5 +779,13 @@ impl Names {
                 value.clone()
             }
         }
+    }
+}
+
+/// A value, as models write it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        value => value.to_string(),
     }
 }

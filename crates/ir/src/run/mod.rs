@@ -39,6 +39,8 @@ pub struct RunOptions {
     /// How often the system crashes, at most, at random moments; a crash needs something
     /// persistent.
     pub crashes: usize,
+    /// How often one thread crashes, at most: memory stays as it is.
+    pub thread_crashes: usize,
 }
 
 impl Default for RunOptions {
@@ -51,6 +53,7 @@ impl Default for RunOptions {
             step_limit: 100_000,
             trace: false,
             crashes: 0,
+            thread_crashes: 0,
         }
     }
 }

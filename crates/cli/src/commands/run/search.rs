@@ -89,6 +89,7 @@ fn options(args: &RunArgs, compiled: &Compiled) -> RunOptions {
         step_limit: args.step_limit,
         trace: false,
         crashes: args.crashes.map_or(compiled.bounds.crashes, usize::from),
+        thread_crashes: args.thread_crashes.into(),
     }
 }
 
