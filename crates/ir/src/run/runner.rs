@@ -52,7 +52,9 @@ impl Runner {
         };
         let preloaded = match program.preload.is_empty() {
             true => None,
-            false if options.crashes > 0 => return Err(PreloadError::Crashes.into()),
+            false if options.crashes + options.thread_crashes > 0 => {
+                return Err(PreloadError::Crashes.into());
+            }
             false => Some(preload(&machine)?),
         };
         Ok(Runner { machine, domains, options, preloaded })
@@ -72,6 +74,9 @@ impl Runner {
         };
         if let Some(preloaded) = &self.preloaded {
             session.run = preloaded.run.clone();
+            if !self.options.trace {
+                session.run.trace.clear();
+            }
             match &preloaded.result {
                 Ok(state) => session.state = state.clone(),
                 Err(_) => return session.run,
