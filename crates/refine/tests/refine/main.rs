@@ -13,3 +13,4 @@ mod returns;
 mod strategies;
 mod stuck;
 mod support;
+mod traps;
