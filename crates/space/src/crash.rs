@@ -250,6 +250,7 @@ impl Successors<'_> {
         routine: usize,
         seen: &mut Seen,
     ) -> bool {
+        let left = flat.left;
         let known = self.workspace.recovered.get(&flat.words[..]).cloned();
         let ends = known.unwrap_or_else(|| {
             let words = flat.words.clone().into_boxed_slice();
@@ -266,6 +267,8 @@ impl Successors<'_> {
         let (system, before) = (self.space.form.layout.threads, self.actions.len());
         ends.iter().all(|Recovered { steps, state }| {
             (0..*steps).for_each(|_| self.made(system, Action::Recover));
+            // Threads may crash as often as they could before, not as often as the last time.
+            let state = state.as_ref().map(|state| Flat { left, ..state.clone() });
             let stop = state.as_ref().map_or(Stop::Fault, Stop::State);
             let on = self.stop(system, None, stop);
             self.actions.truncate(before);

@@ -37,6 +37,13 @@ pub struct RunArgs {
     /// prefix of what no fence has guaranteed. [default: the model's bounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8))]
     pub crashes: Option<u8>,
+    /// Crash a thread so many times, at random moments: memory stays as it is.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
+    pub thread_crashes: u8,
+    /// Calls that one thread makes alone before all others, such as `push(1); push(2)`. [default:
+    /// the model's `preload { }`]
+    #[arg(long, value_name = "CALLS", conflicts_with = "replay")]
+    pub preload: Option<String>,
     /// What `free` means: nothing, or that the object may come back.
     #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
     pub memory: MemoryArg,
@@ -48,7 +55,7 @@ pub struct RunArgs {
     pub trace: bool,
     /// Execute the schedule in this file (what `linchpin run --json` or `linchpin verify --json`
     /// wrote) instead of a random one, and judge the run.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "tries", "schedule", "ops", "values", "crashes"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "tries", "schedule", "ops", "values", "crashes", "thread_crashes"])]
     pub replay: Option<PathBuf>,
     /// Write the history to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]

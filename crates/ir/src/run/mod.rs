@@ -5,10 +5,12 @@
 //! response is a move of its own.
 
 mod call;
+mod preload;
 mod replay;
 mod runner;
 mod scheduler;
 
+pub use preload::{AnsweredCall, PreloadError, Preloaded, preload};
 pub use replay::{ReplayError, replay};
 pub use runner::{Runner, RunnerError};
 pub use scheduler::{MAX_DEPTH, Scheduler};
@@ -37,6 +39,8 @@ pub struct RunOptions {
     /// How often the system crashes, at most, at random moments; a crash needs something
     /// persistent.
     pub crashes: usize,
+    /// How often one thread crashes, at most: memory stays as it is.
+    pub thread_crashes: usize,
 }
 
 impl Default for RunOptions {
@@ -49,6 +53,7 @@ impl Default for RunOptions {
             step_limit: 100_000,
             trace: false,
             crashes: 0,
+            thread_crashes: 0,
         }
     }
 }

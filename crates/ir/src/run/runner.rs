@@ -1,6 +1,7 @@
 //! Random runs.
 
 use super::call::Enabled;
+use super::preload::{PreloadError, Preloaded, preload};
 use super::scheduler::Schedule;
 use super::{End, Run, RunOptions, Session};
 use crate::domain::{Domain, DomainBounds};
@@ -16,6 +17,8 @@ pub struct Runner {
     /// For each operation, its lists of arguments.
     pub(super) domains: Vec<Domain>,
     options: RunOptions,
+    /// What comes before every run, if the model says so.
+    preloaded: Option<Preloaded>,
 }
 
 /// Why a model cannot be run.
@@ -29,6 +32,9 @@ pub enum RunnerError {
         /// The operation.
         operation: String,
     },
+    /// The calls of its `preload` cannot be made.
+    #[error(transparent)]
+    Preload(#[from] PreloadError),
 }
 
 impl Runner {
@@ -40,11 +46,16 @@ impl Runner {
                 .ok_or_else(|| RunnerError::NoArguments { operation: operation.name.clone() })
         };
         let domains = program.operations.iter().map(domain).collect::<Result<_, _>>()?;
-        let machine = match options.crashes {
+        let machine = match options.crashes + options.thread_crashes {
             0 => Machine::new(program, options.memory),
             _ => Machine::with_crashes(program, options.memory),
         };
-        Ok(Runner { machine, domains, options })
+        let preloaded = match program.preload.is_empty() {
+            true => None,
+            false if options.crashes > 0 => return Err(PreloadError::Crashes.into()),
+            false => Some(preload(&machine)?),
+        };
+        Ok(Runner { machine, domains, options, preloaded })
     }
 
     /// The machine that executes the runs.
@@ -59,6 +70,13 @@ impl Runner {
             Ok(session) => session,
             Err(fault) => return Run::without_moves(End::Faulted(fault)),
         };
+        if let Some(preloaded) = &self.preloaded {
+            session.run = preloaded.run.clone();
+            match &preloaded.result {
+                Ok(state) => session.state = state.clone(),
+                Err(_) => return session.run,
+            }
+        }
         let threads = session.state.threads.len();
         let length = self.expected_length();
         let mut schedule = Schedule::new(self.options.scheduler, threads, length, &mut random);
@@ -70,13 +88,16 @@ impl Runner {
         let mut calls_left: Vec<usize> = clients.map(own).collect();
         let mut crashes = self.crashes(length, &mut random);
         for time in 0..self.options.step_limit {
-            let crash = crashes.pop_if(|at| *at <= time).map(|_| Move::Crash);
-            let next = match crash.or(session.state.recovery.is_some().then_some(Move::Recover)) {
+            let is_recovering = session.state.recovery.is_some();
+            let crash = crashes.pop_if(|(at, _)| *at <= time).map(|(_, crash)| crash);
+            // While the system recovers there is no thread that could crash.
+            let crash = crash.filter(|crash| !is_recovering || *crash == Move::Crash);
+            let next = match crash.or(is_recovering.then_some(Move::Recover)) {
                 Some(alone) => self.enable(&session, alone, &mut random),
                 None => self.next_move(&session, &schedule, &mut calls_left, &mut random),
             };
             let Some((made, result)) = next else { break };
-            if let Some(thread) = made.what.thread() {
+            if let Some(thread) = made.what.thread().filter(|_| !made.what.is_crash()) {
                 if let Move::Invoke { .. } = made.what {
                     calls_left[thread] -= 1;
                 }
@@ -89,15 +110,21 @@ impl Runner {
         session.finish()
     }
 
-    /// After how many moves the system crashes, the last first.
-    fn crashes(&self, length: u64, random: &mut Rng) -> Vec<u64> {
-        if self.machine.program().persistence.is_none() {
+    /// After how many moves the system, or a thread, crashes; the last first.
+    fn crashes(&self, length: u64, random: &mut Rng) -> Vec<(u64, Move)> {
+        let threads = self.machine.program().threads.len();
+        if self.machine.program().persistence.is_none() || threads == 0 {
             return Vec::new();
         }
-        let at = (0..self.options.crashes).map(|_| random.u64(..length.max(1)));
-        let mut at: Vec<u64> = at.collect();
-        at.sort_unstable_by(|a, b| b.cmp(a));
-        at
+        let mut at = |what: Move| (random.u64(..length.max(1)), what);
+        let mut all: Vec<(u64, Move)> =
+            (0..self.options.crashes).map(|_| at(Move::Crash)).collect();
+        for _ in 0..self.options.thread_crashes {
+            let thread = random.usize(..threads);
+            all.push((random.u64(..length.max(1)), Move::CrashThread { thread }));
+        }
+        all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        all
     }
 
     /// The move of the first thread, in the order of the schedule, that can move. `None`: no thread

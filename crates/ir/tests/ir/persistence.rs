@@ -4,7 +4,7 @@ use crate::support::*;
 use linchpin_ir::interpreter::{FaultKind, Line, Machine, Memory, Move, State, Status};
 use linchpin_ir::persistence::{ObjectLines, Persistence, Resolve, SharedLines};
 use linchpin_ir::program::*;
-use linchpin_ir::run::{EventKind, RunOptions, Runner, replay};
+use linchpin_ir::run::{End, EventKind, RunOptions, Runner, replay};
 use linchpin_ir::well_formed::defects;
 use linchpin_spec::Value;
 
@@ -345,4 +345,22 @@ fn defects_of_persistence() {
             "`persistence`, node 0: `head` refers to a volatile struct",
         ]
     );
+}
+
+#[test]
+fn threads_crash_by_themselves_in_runs_and_memory_stays() {
+    let options =
+        RunOptions { operations: 3, thread_crashes: 2, trace: true, ..RunOptions::default() };
+    let mut crashes = 0;
+    for program in [detectable(), list(false)] {
+        let runner = Runner::new(&program, options).unwrap();
+        for seed in 0..200 {
+            let run = runner.run(seed);
+            assert_eq!(replay(&program, Memory::Collected, &run.schedule).unwrap(), run, "{seed}");
+            assert!(run.crashes.iter().all(|crash| crash.process.is_some()), "{seed}");
+            assert_eq!(run.end, End::Completed, "{seed}");
+            crashes += run.crashes.len();
+        }
+    }
+    assert!(crashes > 400, "{crashes}");
 }

@@ -2,17 +2,21 @@
 //! do not.
 
 use fastrand::Rng;
+use linchpin_ir::interpreter::Memory;
 
-/// A random model.
-pub fn model(random: &mut Rng) -> String {
-    match random.u8(..8) {
+/// A random model, and how memory is used.
+pub fn model(random: &mut Rng) -> (String, Memory) {
+    let source = match random.u8(..11) {
         0 => integers(random),
-        1 | 2 => register(random),
-        3 => stack(random),
-        4 | 5 => claims(random),
-        6 => intent(random),
+        1 => register(random),
+        2 => return stack(random),
+        3 => claims(random),
+        4 | 5 => signed(random),
+        6..=8 => intent(random),
+        9 => log(random),
         _ => cells(random),
-    }
+    };
+    (source, Memory::Collected)
 }
 
 fn pick<'a>(random: &mut Rng, from: &[&'a str]) -> &'a str {
@@ -108,8 +112,11 @@ fn register(random: &mut Rng) -> String {
     )
 }
 
-/// Treiber's stack, with what makes it persistent left out here and there.
-fn stack(random: &mut Rng) -> String {
+/// Treiber's stack, with what makes it persistent left out here and there, and with memory that is
+/// taken again.
+fn stack(random: &mut Rng) -> (String, Memory) {
+    let memory = if random.bool() { Memory::Reuse } else { Memory::Collected };
+    let free = if memory == Memory::Collected { "" } else { "free(t); " };
     let node = maybe(random, "persist(x.val);");
     let pushed = maybe(random, "persist(top);");
     let popped = maybe(random, "persist(top);");
@@ -124,15 +131,16 @@ fn stack(random: &mut Rng) -> String {
         _ => "",
     };
     let threads = random.u8(1..3);
-    format!(
+    let source = format!(
         "spec stack;\npersistent struct Node {{ {fields} }}\npersistent shared top: Node;\n\
          op push(v: int) {{\n    let x = new Node {{ val: v }};\n    loop {{ let t = top; {read} x.next = t; {node} \
          if cas(top, t, x) {{ {pushed} return; }} }}\n}}\n\
          op pop() -> int? {{\n    loop {{\n        let t = top; {read}\n        if t == null {{ {empty} return none; }}\n        \
-         let s = t.next; let r = t.val; if cas(top, t, s) {{ {popped} return r; }}\n    }}\n}}\n\
+         let s = t.next; let r = t.val; if cas(top, t, s) {{ {popped} {free}return r; }}\n    }}\n}}\n\
          {recovery}bounds {{ threads: {threads}, ops: 2, values: {} }}\n",
         random.u8(1..3)
-    )
+    );
+    (source, memory)
 }
 
 /// A flag that one thread gets, with an answer to what became of a call.
@@ -176,26 +184,118 @@ fn claims(random: &mut Rng) -> String {
     )
 }
 
-/// A register whose writes are announced: an interrupted one may take effect long after the crash,
-/// when `settle` is called.
-fn intent(random: &mut Rng) -> String {
-    let read = match random.u8(..3) {
-        0 => "let w = who; if w == me { atomic { if y != 0 { x = y; } } persist(x); } ",
-        _ => "",
+/// A register whose writes say by whom they are, with an answer to what became of a write. Before
+/// one is replaced, it is written down that it took effect; or not.
+fn signed(random: &mut Rng) -> String {
+    let mostly = |random: &mut Rng, code: &'static str| if random.u8(..6) == 0 { "" } else { code };
+    let noted = mostly(random, "persist(seen[o]);");
+    let note = match random.u8(..5) {
+        0 => String::new(),
+        _ => format!("if c.by != none {{ let o = unwrap(c.by); seen[o] = true; {noted} }}"),
     };
-    let recovery = match random.u8(..4) {
+    let before = mostly(random, "persist(w);");
+    let kept = mostly(random, "persist(w);");
+    let put = pick(
+        random,
+        &[
+            "let c = w; BEFORE NOTE if !cas(w, c, W { v: v, by: me }) { return false; } KEPT return true;",
+            "let c = w; BEFORE NOTE w = W { v: v, by: me }; KEPT return true;",
+        ],
+    );
+    let put = put.replace("BEFORE", before).replace("NOTE", &note).replace("KEPT", kept);
+    let read = mostly(random, "persist(w);");
+    let answer = pick(
+        random,
+        &[
+            "let c = w; if c.by == t { return true; } if seen[t] { return true; } return none;",
+            "let c = w; if c.by == t { return true; } if seen[t] { return true; } return none;",
+            "let c = w; if c.by == t { return true; } return none;",
+            "if seen[t] { return true; } return none;",
+        ],
+    );
+    let roles = match random.u8(..3) {
+        0 => "bounds { threads: 2, ops: 1, values: 1 }",
+        _ => {
+            "role putter: put;\nrole other: put, get;\nbounds { putter: 1, other: 1, ops: 2, values: 1 }"
+        }
+    };
+    format!(
+        "spec {{\n    state x: int;\n    op put(v: int) -> bool {{ if choose(0..2) == 0 {{ return false; }} x = v; return true; }}\n    \
+         op get() -> int {{ return x; }}\n}}\n\
+         record W {{ v: int, by: tid? }}\npersistent shared w: W;\npersistent shared seen: [bool; 2];\n\
+         op put(v: int) -> bool {{ {put} }}\nop get() -> int {{ let c = w; {read} return c.v; }}\n\
+         recover(t: tid) -> bool? {{ {answer} }}\n{roles}\n"
+    )
+}
+
+/// A register whose writes are announced: an interrupted one may take effect long after the crash,
+/// when its thread, or another one, settles it.
+fn intent(random: &mut Rng) -> String {
+    let read = match random.u8(..6) {
+        0 => "let w = who; if w == me { atomic { if y != 0 { x = y; } } persist(x); } let a = x;",
+        1 => "let a = x; persist(x);",
+        _ => "let a = x;",
+    };
+    let recovery = match random.u8(..8) {
         0 => "recover { let a = y; if a != 0 { x = a; persist(x); } }\n",
         _ => "",
     };
-    let settled = maybe(random, "persist(x);");
-    let threads = random.u8(1..3);
+    let settled = if random.u8(..8) == 0 { "" } else { "persist(x);" };
+    let settle = match random.u8(..4) {
+        0 => "atomic { if y != 0 && who == me { x = y; } }",
+        _ => "atomic { if y != 0 { x = y; } SETTLED }",
+    };
+    let (settle, settled) = match settle.contains("SETTLED") {
+        true => (settle.replace("SETTLED", settled), ""),
+        false => (settle.to_owned(), settled),
+    };
+    let write = pick(
+        random,
+        &[
+            "atomic { who = me; y = v; } persist(y); atomic { x = v; y = 0; } persist(x);",
+            "atomic { who = me; y = v; } persist(y); atomic { x = v; } persist(x);",
+            "atomic { who = me; y = v; persist(y); } x = v; persist(x); y = 0; persist(y);",
+            "atomic { who = me; y = v; } flush(y); x = v; persist(x);",
+            "atomic { who = me; y = v; persist(y); } atomic { x = v; persist(x); y = 0; persist(y); }",
+            "atomic { who = me; y = v; persist(y); } atomic { x = v; persist(x); y = 0; persist(y); }",
+        ],
+    );
+    let bounds = pick(
+        random,
+        &[
+            "bounds { threads: 1, ops: 4, values: 1 }",
+            "role a: write, settle;\nrole b: read;\nbounds { a: 1, b: 1, ops: 2, values: 1 }",
+            "role a: write, settle;\nrole b: read;\nbounds { a: 1, b: 1, ops: 2, values: 1 }",
+            "role a: write, read;\nrole b: settle, read;\nbounds { a: 1, b: 1, ops: 2, values: 1 }",
+        ],
+    );
     format!(
         "spec {{\n    state v: int;\n    op write(w: int) {{ v = w; }}\n    op settle() {{ }}\n    op read() -> int {{ return v; }}\n}}\n\
          #[line(told)] persistent shared who: tid?;\n#[line(told)] persistent shared y: int;\npersistent shared x: int;\n\
-         op write(v: int) {{ atomic {{ who = me; y = v; }} persist(y); x = v; persist(x); }}\n\
-         op settle() {{ atomic {{ if y != 0 {{ x = y; }} }} {settled} }}\n\
-         op read() -> int {{ {read}let a = x; persist(x); return a; }}\n{recovery}\
-         bounds {{ threads: {threads}, ops: 2, values: 1 }}\n"
+         op write(v: int) {{ {write} }}\nop settle() {{ {settle} {settled} }}\n\
+         op read() -> int {{ {read} return a; }}\n{recovery}{bounds}\n"
+    )
+}
+
+/// A counter that is written back late: what is lost is the end of the time before the crash, or
+/// something else if lines are written back in another order.
+fn log(random: &mut Rng) -> String {
+    let line = if random.bool() { "#[line(all)] " } else { "" };
+    let (first, second) = (keep(random, "a"), keep(random, "b"));
+    let sync = maybe(random, "persist(a); persist(b);");
+    let recovery = match random.u8(..4) {
+        0 => "recover { if a < b { b = a; } else { a = b; } persist(a); persist(b); }\n",
+        1 => "recover { let n = a; b = n; persist(b); }\n",
+        2 => "recover { let n = b; a = n; persist(a); }\n",
+        _ => "",
+    };
+    let threads = random.u8(1..3);
+    format!(
+        "spec {{\n    state n: int;\n    op add() -> int {{ n = n + 1; return n; }}\n    op sync() {{ }}\n    op get() -> int {{ return n; }}\n}}\n\
+         {line}persistent shared a: int;\n{line}persistent shared b: int;\nshared l: lock;\n\
+         op add() -> int {{ lock(l); let n = a + 1; a = n; {first} b = n; {second} unlock(l); return n; }}\n\
+         op sync() {{ {sync} }}\nop get() -> int {{ lock(l); let n = b; unlock(l); return n; }}\n\
+         {recovery}bounds {{ threads: {threads}, ops: 2 }}\n"
     )
 }
 

@@ -121,8 +121,8 @@ fn random_programs_are_judged_on_disk_as_in_memory() {
 fn random_programs_with_crashes_are_judged_on_disk_as_in_memory() {
     let (seed, cases) = seed_and_cases(12);
     for seed in seed..seed + cases {
-        let source = crash_generator::model(&mut Rng::with_seed(seed));
-        let mut options = asked(Bounds { crashes: 1, ..bounds(1, 2) });
+        let (source, memory) = crash_generator::model(&mut Rng::with_seed(seed));
+        let mut options = asked(Bounds { crashes: 1, memory, ..bounds(1, 2) });
         options.search.workers = 1;
         for property in [None, Some(CrashProperty::Recoverable), Some(CrashProperty::Buffered)] {
             options.property = property;
@@ -275,7 +275,7 @@ fn sets_mean_the_same_elsewhere() {
     for seed in seed..seed + cases {
         let crashes = seed % 2 == 0;
         let source = match crashes {
-            true => crash_generator::model(&mut Rng::with_seed(seed)),
+            true => crash_generator::model(&mut Rng::with_seed(seed)).0,
             false => generator::model(&mut Rng::with_seed(seed)),
         };
         let program = compiled(&source).program;

@@ -33,6 +33,7 @@ pub(super) fn runner_with_crashes(
         step_limit: STEP_LIMIT,
         trace: false,
         crashes,
+        thread_crashes: 0,
     };
     let runner = Runner::new(&compiled.program, options);
     let runner = runner.unwrap_or_else(|error| panic!("{}: {error}", model.name));
