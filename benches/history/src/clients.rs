@@ -8,11 +8,13 @@ use linchpin_history::search::SearchOptions;
 use linchpin_history::{CheckOptions, History, Judgement, Object, check};
 use linchpin_ingest::{ReadOptions, read_bytes};
 use linchpin_verdict::Limits;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const CLIENTS: &[usize] = &[10, 20, 30];
-const SEEDS: u64 = 3;
+/// So many histories a row, from the seed 0, unless `seeds=10..20` says otherwise.
+const SEEDS: Range<u64> = 0..3;
 /// Different values.
 const VALUES: i64 = 4;
 /// How long one judgement may take, unless `within=` says otherwise.
@@ -86,17 +88,43 @@ fn median(mut judge: impl FnMut() -> Option<bool>) -> Option<(bool, f64)> {
     }
 }
 
+/// What is compared.
+struct Wanted {
+    /// The largest number of operations.
+    largest: usize,
+    seeds: Range<u64>,
+    within: Duration,
+    /// Whether there is a row for every history, instead of one for all of a kind.
+    each: bool,
+}
+
+impl Wanted {
+    fn new(arguments: &[String]) -> Wanted {
+        let given = |name: &str| arguments.iter().find_map(|a| a.strip_prefix(name));
+        let seconds = given("within=").and_then(|seconds| seconds.parse().ok());
+        let seeds = given("seeds=").and_then(|seeds| {
+            let (first, end) = seeds.split_once("..")?;
+            Some(first.parse().ok()?..end.parse().ok()?)
+        });
+        Wanted {
+            largest: arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(3_200),
+            seeds: seeds.unwrap_or(SEEDS),
+            within: seconds.map_or(LIMIT, Duration::from_secs),
+            each: arguments.iter().any(|a| a == "each"),
+        }
+    }
+}
+
 /// Prints a row for every object, number of clients and size.
 pub fn print(arguments: &[String]) {
-    let largest = arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(3_200);
+    let wanted = Wanted::new(arguments);
     let is_wanted = |spec: &&str| arguments.iter().any(|a| a == spec);
     let any = REPEATING.iter().any(|spec| is_wanted(spec));
     let only: Option<usize> = arguments.iter().find_map(|a| a.strip_prefix("by=")?.parse().ok());
-    let seconds = arguments.iter().find_map(|a| a.strip_prefix("within=")?.parse().ok());
-    let within = seconds.map_or(LIMIT, Duration::from_secs);
-    let limit = within.as_secs();
+    let limit = wanted.within.as_secs();
     println!(
-        "{VALUES} different values, {SEEDS} histories a row; wrong: one late answer is another"
+        "{VALUES} different values, {} histories a row; wrong: one late answer is another",
+        if wanted.each { 1 } else { wanted.seeds.clone().count() }
     );
     println!(
         "value. Medians in seconds; -: more than {limit} s or {} GB. ratio: Wing–Gong–Lowe /",
@@ -124,31 +152,30 @@ pub fn print(arguments: &[String]) {
     for spec in REPEATING.iter().filter(|spec| !any || is_wanted(spec)) {
         for clients in CLIENTS.iter().filter(|clients| only.is_none_or(|only| only == **clients)) {
             for violated in [false, true] {
-                print_growth(spec, *clients, violated, largest, within);
+                print_growth(spec, *clients, violated, &wanted);
             }
         }
     }
 }
 
 /// More and more operations, until the peer is lost.
-fn print_growth(
-    spec: &'static str,
-    processes: usize,
-    violated: bool,
-    largest: usize,
-    within: Duration,
-) {
+fn print_growth(spec: &'static str, processes: usize, violated: bool, wanted: &Wanted) {
+    let kind = if violated { "wrong" } else { "right" };
     let mut operations = 50;
-    while operations <= largest {
-        let pairs: Vec<Pair> = (0..SEEDS)
-            .map(|seed| {
-                let values = Some(VALUES);
-                let load = Workload { spec, operations, processes, violated, seed, values };
-                Pair::of(spec, load.generate().as_bytes(), within)
-            })
-            .collect();
+    while operations <= wanted.largest {
         let name = format!("{spec:<16}{processes:>8}{operations:>7}");
-        print_row(&name, if violated { "wrong" } else { "right" }, &pairs);
+        let mut pairs: Vec<Pair> = Vec::new();
+        for seed in wanted.seeds.clone() {
+            let values = Some(VALUES);
+            let load = Workload { spec, operations, processes, violated, seed, values };
+            pairs.push(Pair::of(spec, load.generate().as_bytes(), wanted.within));
+            if wanted.each {
+                print_row(&name, kind, &pairs[pairs.len() - 1..]);
+            }
+        }
+        if !wanted.each {
+            print_row(&name, kind, &pairs);
+        }
         if pairs.iter().all(|pair| pair.peer.is_none()) {
             return;
         }

@@ -13,7 +13,9 @@
 //!
 //! `-- clients` compares the judgement of histories whose values repeat with plain Wing–Gong–Lowe
 //! (`wgl.rs`), at 10, 20 and 30 clients; names of specifications and `by=30` restrict it, a number
-//! is the largest number of operations, `within=2` the seconds for one judgement. `-- recorded DIRECTORY SPEC` does so for recorded histories.
+//! is the largest number of operations, `within=2` the seconds for one judgement, `seeds=3..9` the
+//! histories, and `each` asks for a row for each of them. `-- recorded DIRECTORY SPEC` does so for
+//! recorded histories.
 //!
 //! Arguments: names of specifications to restrict to, and a number: the largest number of
 //! operations.

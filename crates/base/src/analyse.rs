@@ -95,6 +95,7 @@ pub fn analyse(
     options: &Options,
     observe: &dyn Fn(usize),
 ) -> Result<Analysis, BaseError> {
+    let program = &*program.from_init();
     let code = Code::new(program, options.bounds.memory)?;
     let mut reductions = options.reductions;
     // Calls are told apart by their arguments, and by their thread where the code asks for it.

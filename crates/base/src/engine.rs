@@ -41,6 +41,7 @@ impl Engine for Base {
         request: &Request<'_>,
     ) -> Result<Vec<Answer>, EngineError> {
         let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
+        let program = &*program.from_init();
         let start = Instant::now();
         let options = options(request, bounds);
         let observe = |states: usize| {

@@ -104,18 +104,23 @@ pub fn read_at_most(path: &Path, most: u64) -> Result<String> {
 
 /// Reads and compiles the model that the arguments name.
 pub fn load(args: &ModelArgs) -> Result<Compiled> {
-    let source = read(&args.model)?;
-    let other = args.model.extension().filter(|extension| *extension != "lin");
+    Ok(load_with(&args.model, &args.config())?.0)
+}
+
+/// Reads and compiles a `.lin` model; with its text.
+pub fn load_with(path: &Path, config: &Config) -> Result<(Compiled, String)> {
+    let source = read(path)?;
+    let other = path.extension().filter(|extension| *extension != "lin");
     if let Some(other) = other {
-        bail!(
-            "`{}`: a model is a `.lin` file, not `.{}`",
-            args.model.display(),
-            other.to_string_lossy()
-        );
+        bail!("`{}`: a model is a `.lin` file, not `.{}`", path.display(), other.to_string_lossy());
     }
-    let file = args.model.display().to_string();
-    compile(&source, &args.config())
-        .map_err(|diagnostics| Mistakes { file, source, diagnostics }.into())
+    match compile(&source, config) {
+        Ok(compiled) => Ok((compiled, source)),
+        Err(diagnostics) => {
+            let file = path.display().to_string();
+            Err(Mistakes { file, source, diagnostics }.into())
+        }
+    }
 }
 
 /// Reads a model in any of the languages; its extension says which.

@@ -122,6 +122,10 @@ pub struct Answer {
     pub verdict: Verdict,
     /// A sentence: what was shown, or what stopped it.
     pub reason: String,
+    /// Whether the engine was asked at all; if not, the reason says why, and the verdict nothing.
+    pub is_asked: bool,
+    /// Whether something else that was asked for, such as points, was not found out in time.
+    pub is_unfinished: bool,
     /// The bounds within which it was shown; none for a proof.
     pub bounds: Vec<Bound>,
     /// What it takes for granted.
@@ -162,6 +166,8 @@ impl Answer {
             engine,
             verdict,
             reason: reason.into(),
+            is_asked: true,
+            is_unfinished: false,
             bounds: Vec::new(),
             assumptions: Vec::new(),
             unreached: Vec::new(),
@@ -177,6 +183,19 @@ impl Answer {
             pictures: Vec::new(),
             roadmap: None,
             proof: None,
+        }
+    }
+
+    /// An engine that is not asked, for this reason.
+    pub fn not_asked(engine: &'static str, reason: impl Into<String>) -> Answer {
+        Answer { is_asked: false, ..Answer::new(engine, Verdict::Inconclusive, reason) }
+    }
+
+    /// The word for it: the verdict, if the engine was asked.
+    pub fn word(&self) -> String {
+        match self.is_asked {
+            true => self.verdict.to_string().to_lowercase(),
+            false => "not asked".to_owned(),
         }
     }
 

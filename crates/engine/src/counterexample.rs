@@ -58,6 +58,8 @@ pub struct Counterexample {
     pub run: Option<Run>,
     /// Every move with its choices: `linchpin run --replay` makes the run again.
     pub schedule: Vec<ScheduledMove>,
+    /// How many moves of the schedule, from the first on, are the preload of the model.
+    pub preload: usize,
     /// The moves that repeat for ever after those of the schedule.
     pub cycle: Vec<ScheduledMove>,
     /// The moves for people, where they are not those of `run`.
@@ -82,6 +84,7 @@ impl Counterexample {
             explanation: explanation.into(),
             run: None,
             schedule: Vec::new(),
+            preload: 0,
             cycle: Vec::new(),
             steps: Vec::new(),
             switches: None,

@@ -5,6 +5,7 @@ use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_verdict::{Assumption, Calls, CrashProperty, Limits};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A reduction of the state space, to be named where it is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -205,8 +206,8 @@ pub struct Request<'a> {
     pub workers: Option<usize>,
     /// Whether claimed linearization points are tried first.
     pub points: bool,
-    /// Whether to say where linearization points could be.
-    pub suggest_points: bool,
+    /// Say where linearization points could be, and look for them so long.
+    pub suggest_points: Option<Duration>,
     /// Whether operations that can get stuck are looked for.
     pub stuck: bool,
     /// Reductions to leave out.
@@ -262,7 +263,7 @@ impl Default for Request<'_> {
             limits: Limits::default(),
             workers: None,
             points: true,
-            suggest_points: false,
+            suggest_points: None,
             stuck: true,
             without: Vec::new(),
             lossy: None,

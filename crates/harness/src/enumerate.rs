@@ -36,7 +36,7 @@ impl<'a> Alphabet<'a> {
     }
 
     /// A call by chance: an operation first, so that one with many choices is not preferred.
-    fn draw(self, random: &mut Rng, fresh: &mut u64) -> Option<Call> {
+    pub fn draw(self, random: &mut Rng, fresh: &mut u64) -> Option<Call> {
         let possible = self.0.iter().filter(|info| info.choices() > 0).count();
         let chosen = random.usize(0..possible.max(1));
         let (operation, info) =

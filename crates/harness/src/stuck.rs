@@ -1,7 +1,7 @@
 //! Operations that wait: may they, by the specification?
 
 use crate::definition::Subject;
-use crate::execution::Execution;
+use crate::execution::{Execution, Timed};
 use crate::scenario::{Call, Scenario};
 use linchpin_spec::{AnyState, Outcome, Spec, Value};
 use rustc_hash::FxHashSet;
@@ -20,7 +20,7 @@ pub fn may_wait(subject: &Subject, scenario: &Scenario) -> bool {
 }
 
 /// The answers of a call in a state; of one that waits, those that end the waiting.
-fn answers(subject: &Subject, state: &AnyState, call: &Call) -> Vec<Outcome<AnyState>> {
+pub fn answers(subject: &Subject, state: &AnyState, call: &Call) -> Vec<Outcome<AnyState>> {
     let outcomes = subject.object.spec.apply(state, &subject.spec_call(call), None);
     outcomes.into_iter().filter(|one| subject.is_answer(call, &one.response)).collect()
 }
@@ -54,43 +54,89 @@ impl Waiting<'_> {
     }
 }
 
+/// So many places and states are followed at once. Where there are more, it is not known whether
+/// calls wait rightly, and the answer is yes.
+const MOST: usize = 1 << 14;
+
 /// Whether the calls of an execution that did not return wait rightly: whether some order explains
 /// what returned, after which the specification can answer none of them.
 ///
-/// Of an execution with more than 64 calls that is not known, and the answer is yes.
+/// Orders are followed side by side, one call after the other: a place in each thread, and a state.
 pub fn waits_rightly(subject: &Subject, scenario: &Scenario, execution: &Execution) -> bool {
-    let mut timed = Vec::new();
-    for (thread, made) in execution.threads.iter().zip(&scenario.threads) {
-        let done = thread.iter().zip(made).filter_map(|(timed, call)| match &timed.answer {
-            Some((returned, answer)) => Some((call, Some(answer), timed.invoked, *returned)),
-            None => timed.dropped.then_some((call, None, timed.invoked, u64::MAX)),
-        });
-        timed.extend(done);
-    }
-    if timed.len() > 64 {
-        return true;
-    }
-    let calls = timed
-        .iter()
-        .map(|(call, answer, invoked, _)| {
-            let before =
-                |(at, other): (usize, &(_, _, _, u64))| u64::from(other.3 < *invoked) << at;
-            let before = timed.iter().enumerate().map(before).sum();
-            Done { call, answer: *answer, before }
-        })
-        .collect();
-    let pending = execution.pending(scenario).into_iter().map(|(_, call)| call).collect();
     let mut states = vec![subject.object.spec.initial()];
     for (call, answer) in scenario.before.iter().zip(&execution.before) {
         let after = |state| applied(subject, &state, call, answer);
         states = states.into_iter().flat_map(after).collect();
     }
-    Orders::new(subject, calls, pending).end_waiting(states)
+    let threads = execution.threads.iter().zip(&scenario.threads);
+    let threads: Vec<(&[Timed], &[Call])> =
+        threads.map(|(timed, calls)| (timed.as_slice(), calls.as_slice())).collect();
+    let pending: Vec<&Call> =
+        execution.pending(scenario).into_iter().map(|(_, call)| call).collect();
+    let start = vec![0; threads.len()];
+    let mut all: FxHashSet<(Vec<usize>, AnyState)> =
+        states.into_iter().map(|state| (start.clone(), state)).collect();
+    while !all.is_empty() {
+        if all.len() > MOST {
+            return true;
+        }
+        let mut next = FxHashSet::default();
+        for (places, state) in all {
+            let answered = |call: &&Call| !answers(subject, &state, call).is_empty();
+            if is_done(&threads, &places) && !pending.iter().any(answered) {
+                return true;
+            }
+            follow(subject, &threads, &places, &state, &mut next);
+        }
+        all = next;
+    }
+    false
+}
+
+/// Whether all that returned is before these places.
+fn is_done(threads: &[(&[Timed], &[Call])], places: &[usize]) -> bool {
+    let next = threads.iter().zip(places).filter_map(|((timed, _), place)| timed.get(*place));
+    next.into_iter().all(|timed| timed.answer.is_none())
+}
+
+/// Adds where one more call leads.
+fn follow(
+    subject: &Subject,
+    threads: &[(&[Timed], &[Call])],
+    places: &[usize],
+    state: &AnyState,
+    found: &mut FxHashSet<(Vec<usize>, AnyState)>,
+) {
+    let open = || threads.iter().zip(places).filter_map(|((timed, _), place)| timed.get(*place));
+    // A call that returned comes before all that were made after that.
+    let first = open().filter_map(|timed| timed.answer.as_ref().map(|(at, _)| *at)).min();
+    for (thread, (timed, calls)) in threads.iter().enumerate() {
+        let (Some(timed), Some(call)) = (timed.get(places[thread]), calls.get(places[thread]))
+        else {
+            continue;
+        };
+        if first.is_some_and(|first| first < timed.invoked) {
+            continue;
+        }
+        let states = match &timed.answer {
+            Some((_, answer)) => applied(subject, state, call, answer),
+            // It may have taken effect, whatever it would have answered.
+            None if timed.dropped => {
+                answers(subject, state, call).into_iter().map(|outcome| outcome.state).collect()
+            }
+            None => continue,
+        };
+        for state in states {
+            let mut places = places.to_vec();
+            places[thread] += 1;
+            found.insert((places, state));
+        }
+    }
 }
 
 /// The same, where all that is known is which calls come before which: `calls` are those that were
 /// made, with their answers and whether they were dropped, and for each there is a mask of those
-/// before it.
+/// before it. Of more than 64 calls it is not known, and the answer is yes.
 pub fn waits_rightly_in(
     subject: &Subject,
     calls: &[(&Call, Option<&Value>, bool)],

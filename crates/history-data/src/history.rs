@@ -25,6 +25,18 @@ pub struct History {
     pub events: Rank,
     /// The names of the processes, for messages; `Operation::process` is an index.
     pub processes: Vec<String>,
+    /// Where it is from, which decides the words of messages.
+    pub origin: Origin,
+}
+
+/// Where a history is from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// From a log: of processes, and `null`s.
+    #[default]
+    Log,
+    /// From a run of a model: of threads, and `none`s.
+    Model,
 }
 
 /// An operation.
@@ -127,6 +139,23 @@ impl History {
             .ok()
             .and_then(|at| self.processes.get(at))
             .map_or("?", String::as_str)
+    }
+
+    /// Who called an operation, in words: `process 3`.
+    pub fn caller(&self, id: OpId) -> String {
+        let name = self.process_name(self[id].process);
+        match self.origin {
+            Origin::Log => format!("process {name}"),
+            Origin::Model => format!("thread {name}"),
+        }
+    }
+
+    /// A value, in words.
+    pub fn say(&self, value: &Value) -> String {
+        match (self.origin, value) {
+            (Origin::Model, Value::Null) => "none".to_owned(),
+            _ => value.brief(),
+        }
     }
 
     /// The words that an argument points to.

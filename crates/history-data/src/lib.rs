@@ -19,7 +19,7 @@ mod value_table;
 
 pub use crash::Property;
 pub use escape::{escaped, escaped_lines};
-pub use history::{Argument, Builder, Crash, History, HistoryError, Operation};
+pub use history::{Argument, Builder, Crash, History, HistoryError, Operation, Origin};
 pub use ids::{NEVER, OpId, Rank};
 pub use judgement::{Judgement, Monitored, NotApplicable, Violation, Witness, not_applicable};
 pub use object::Object;

@@ -49,6 +49,7 @@ impl Part {
             crashes: Vec::new(),
             events: Rank::at(ranks.len()),
             processes: whole.processes.clone(),
+            origin: whole.origin,
         };
         Part { history, ids: ids.to_vec(), ranks }
     }

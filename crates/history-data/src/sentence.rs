@@ -31,9 +31,10 @@ impl<'a> Sentences<'a> {
         match (self.signature(id).map(|signature| &signature.argument), argument) {
             (Some(Shape::Unit), _) => String::new(),
             (Some(Shape::Tuple(_)), Value::List(items)) => {
-                items.iter().map(Value::brief).collect::<Vec<_>>().join(", ")
+                let items = items.iter().map(|item| self.history.say(item));
+                items.collect::<Vec<_>>().join(", ")
             }
-            (_, argument) => argument.brief(),
+            (_, argument) => self.history.say(&argument),
         }
     }
 
@@ -43,8 +44,7 @@ impl<'a> Sentences<'a> {
 
     /// A call and who made it, whatever it answered: `cas(1, 2) by process 1`.
     pub fn caller(&self, id: OpId) -> String {
-        let process = self.history.process_name(self.history[id].process);
-        format!("{} by process {process}", self.call(id))
+        format!("{} by {}", self.call(id), self.history.caller(id))
     }
 
     /// An operation: `read → 3 by process 1`.
@@ -53,11 +53,10 @@ impl<'a> Sentences<'a> {
         let signature = self.signatures.get(usize::from(operation.operation));
         let answers = signature.is_some_and(|signature| signature.response != Shape::Unit);
         let answer = match self.history.response(id) {
-            Some(response) if answers => format!(" → {}", response.brief()),
+            Some(response) if answers => format!(" → {}", self.history.say(&response)),
             _ => String::new(),
         };
-        let process = self.history.process_name(operation.process);
-        format!("{}{answer} by process {process}", self.call(id))
+        format!("{}{answer} by {}", self.call(id), self.history.caller(id))
     }
 
     /// Operations, with `and` before the last.

@@ -5,6 +5,7 @@
 //! object (`keys`), and the answers are put together (`verdicts`). [`check_partial`] judges one whose
 //! precedence is a partial order.
 
+mod beside;
 mod keys;
 mod object;
 mod partial;

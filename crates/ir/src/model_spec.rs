@@ -129,9 +129,11 @@ impl Spec for ModelSpec {
     fn describe(&self, state: &Value) -> Option<String> {
         let names = self.machine.program().shared.iter().map(|variable| &variable.name);
         let variables = names.zip(state.as_list()?);
-        let shown: Vec<String> =
-            variables.map(|(name, value)| format!("{name} = {value}")).collect();
-        Some(shown.join(", "))
+        let shown = variables.map(|(name, value)| match value {
+            Value::Null => format!("{name} = none"),
+            value => format!("{name} = {value}"),
+        });
+        Some(shown.collect::<Vec<_>>().join(", "))
     }
 }
 

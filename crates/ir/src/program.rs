@@ -11,6 +11,7 @@
 
 use crate::persistence::Persistence;
 use linchpin_spec::{Shape, Value};
+use std::borrow::Cow;
 
 /// A model, ready to execute: parameters and thread counts are fixed, functions inlined.
 #[derive(Clone, Debug)]
@@ -23,6 +24,9 @@ pub struct Program {
     pub thread_locals: Vec<Variable>,
     /// Runs once, alone, before everything else. Its nodes never yield.
     pub init: Option<Body>,
+    /// Calls that one thread makes alone before all others (`preload { }`). What looks at runs within
+    /// bounds starts after them; a specification and a reference have none.
+    pub preload: Vec<PreloadCall>,
     /// The operations.
     pub operations: Vec<Operation>,
     /// The threads: which operations each may call.
@@ -44,6 +48,37 @@ pub struct Program {
     /// What is persistent and what runs after a crash; `None` if nothing is. A specification and a
     /// reference have none.
     pub persistence: Option<Persistence>,
+}
+
+/// A call of `preload { }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreloadCall {
+    /// Which operation: index into [`Program::operations`].
+    pub operation: usize,
+    /// One value for each parameter that the model declares. Where the specification looks at the
+    /// caller, the operation has one parameter more: the thread that calls.
+    pub arguments: Vec<Value>,
+}
+
+impl Program {
+    /// The calls of `preload { }` for people, such as `push(1); pop()`; `None` if there are none.
+    pub fn preload_shown(&self) -> Option<String> {
+        let call = |call: &PreloadCall| {
+            let name = self.operations.get(call.operation).map_or("", |of| of.name.as_str());
+            let arguments: Vec<String> = call.arguments.iter().map(ToString::to_string).collect();
+            format!("{name}({})", arguments.join(", "))
+        };
+        let calls: Vec<String> = self.preload.iter().map(call).collect();
+        (!calls.is_empty()).then(|| calls.join("; "))
+    }
+
+    /// The same program without its preload.
+    pub fn from_init(&self) -> Cow<'_, Program> {
+        match self.preload.is_empty() {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(Program { preload: Vec::new(), ..self.clone() }),
+        }
+    }
 }
 
 /// The specification of a model.

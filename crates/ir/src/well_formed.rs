@@ -10,7 +10,8 @@ mod reference;
 use crate::branch::{Branch, branches};
 use crate::print::Names;
 use crate::program::{
-    Action, Body, Expr, LocalTarget, Operation, Place, Program, SpecSource, Target,
+    Action, Body, Expr, LocalTarget, Operation, Place, PreloadCall, Program, SpecSource, Target,
+    Type,
 };
 use std::fmt;
 
@@ -46,7 +47,24 @@ pub fn defects(program: &Program) -> Vec<Defect> {
         reference::defects(program, reference, &mut found);
     }
     persistence::defects(program, &mut found);
+    found.extend(program.preload.iter().filter_map(|call| preload_defect(program, call)));
     found
+}
+
+/// What is wrong with a call of the preload.
+fn preload_defect(program: &Program, call: &PreloadCall) -> Option<Defect> {
+    let defect = |problem: &str| {
+        Some(Defect { operation: "preload".to_owned(), node: 0, problem: problem.to_owned() })
+    };
+    let Some(operation) = program.operations.get(call.operation) else {
+        return defect("calls an operation that does not exist");
+    };
+    let (given, taken) = (call.arguments.len(), operation.parameters.len());
+    match taken.checked_sub(given) {
+        Some(0) => None,
+        Some(1) if operation.parameters[given].ty == Type::Tid => None,
+        _ => defect("passes another number of arguments than the operation takes"),
+    }
 }
 
 /// Checks `init` and every operation, each for itself.

@@ -5,7 +5,8 @@
 
 use linchpin_ir::persistence::{ObjectLines, SharedLines};
 use linchpin_ir::program::{
-    BinaryOp, Formula, LocalId, Method, Query, SpecSource, Struct, Type, UnaryOp, Variable,
+    BinaryOp, Formula, LocalId, Method, PreloadCall, Query, SpecSource, Struct, Type, UnaryOp,
+    Variable,
 };
 use linchpin_spec::Value;
 
@@ -20,6 +21,8 @@ pub struct Model {
     pub thread_locals: Vec<Variable>,
     /// The `init` block.
     pub init: Option<Routine>,
+    /// The calls that are made first.
+    pub preload: Vec<PreloadCall>,
     /// The operations.
     pub operations: Vec<Routine>,
     /// The functions.

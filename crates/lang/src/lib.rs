@@ -34,6 +34,8 @@ pub struct Config {
     pub params: Vec<(String, Value)>,
     /// How many threads.
     pub threads: Threads,
+    /// The calls that are made first (`--preload "push(1); push(2)"`), in place of the model's.
+    pub preload: Option<String>,
 }
 
 /// How many threads run the model.

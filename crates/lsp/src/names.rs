@@ -159,6 +159,7 @@ impl Resolver<'_> {
                     self.routine(routine);
                 }
                 Item::SpecName(_, None)
+                | Item::Preload(_)
                 | Item::SpecBlock(_)
                 | Item::Reference(_)
                 | Item::Role(..)
@@ -198,9 +199,16 @@ impl Resolver<'_> {
         self.part = params.clone();
     }
 
-    /// Roles and bounds.
+    /// Roles, bounds, and the calls that come first.
     fn clients(&mut self, model: &Model) {
         for item in &model.items {
+            if let Item::Preload(block) = item {
+                for call in &block.calls {
+                    let name = &call.operation;
+                    self.use_of(self.operations.get(&name.name).copied(), name.span);
+                    call.arguments.iter().for_each(|argument| drop(self.expr(argument)));
+                }
+            }
             if let Item::Role(name, members) = item {
                 let id = self.define(name, Kind::Role, None, format!("role {}", name.name));
                 self.roles.insert(name.name.clone(), id);

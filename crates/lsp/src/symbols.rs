@@ -47,6 +47,9 @@ impl Outline<'_> {
             Item::Init(block, span) => {
                 self.symbol("init", SymbolKind::CONSTRUCTOR, span.to(block.span), None)
             }
+            Item::Preload(block) => {
+                self.symbol("preload", SymbolKind::CONSTRUCTOR, block.span, None)
+            }
             Item::Recover(block, span) => {
                 self.symbol("recover", SymbolKind::CONSTRUCTOR, span.to(block.span), None)
             }

@@ -310,8 +310,7 @@ impl<'a> Judge<'a> {
     }
 
     fn violation(&self, fault: Fault) -> Violation {
-        let process =
-            |id: OpId| format!("process {}", self.history.process_name(self.history[id].process));
+        let process = |id: OpId| self.history.caller(id);
         let read = |id: OpId| format!("the read by {}", process(id));
         let (mut core, explanation) = match fault {
             Fault::Twice(id, value) => (vec![id], format!("{} has {value} twice", read(id))),

@@ -104,12 +104,13 @@ pub(crate) fn replay_lasso(
     claim: String,
 ) -> Option<Replayed> {
     let space = &explored.space;
+    let (state, schedule) = space.start().ok()?;
     let mut replayer = Replayer {
         explored,
         workspace: Workspace::default(),
-        state: space.machine().initial().ok()?,
+        state,
         calls: space.calls_at_start(),
-        schedule: Vec::new(),
+        schedule,
         seen: Vec::new(),
         waits: Vec::new(),
     };

@@ -96,34 +96,18 @@ impl ToValue for String {
     }
 }
 
-macro_rules! short_integers {
+macro_rules! integers {
     ($($int:ty)*) => {
         $(impl ToValue for $int {
             #[inline]
             fn to_value(&self) -> Value {
-                Value::Int(i64::from(*self))
+                Value::from(*self)
             }
         })*
     };
 }
 
-short_integers!(i8 i16 i32 i64 u8 u16 u32);
-
-macro_rules! long_integers {
-    ($($int:ty)*) => {
-        $(impl ToValue for $int {
-            #[inline]
-            fn to_value(&self) -> Value {
-                match i64::try_from(*self) {
-                    Ok(int) => Value::Int(int),
-                    Err(_) => Value::number(&self.to_string()).unwrap_or_default(),
-                }
-            }
-        })*
-    };
-}
-
-long_integers!(isize u64 usize i128 u128);
+integers!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128);
 
 impl<T: ToValue> ToValue for Option<T> {
     fn to_value(&self) -> Value {

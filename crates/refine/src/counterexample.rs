@@ -26,8 +26,21 @@ pub struct Counterexample {
     pub run: Run,
     /// What is wrong with it.
     pub failure: Failure,
-    /// How often the moving thread changes.
+    /// How often the moving thread changes, after the preload.
     pub switches: usize,
+    /// How many moves of the schedule are the preload.
+    pub preload: usize,
+}
+
+impl Counterexample {
+    /// A run that goes wrong, of which so many moves are the preload.
+    pub(crate) fn of(run: Run, preload: usize, failure: Failure) -> Counterexample {
+        let schedule = run.schedule.clone();
+        let after = schedule.get(preload..).unwrap_or(&[]);
+        let movers: Vec<usize> = after.iter().filter_map(|made| made.what.thread()).collect();
+        let switches = movers.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        Counterexample { schedule, run, failure, switches, preload }
+    }
 }
 
 /// What is wrong with a run.
@@ -108,8 +121,10 @@ pub(crate) struct ConcreteRun<'a> {
     /// The crashes that may still come.
     left: CrashesLeft,
     set: u32,
-    /// The moves that led there.
+    /// The moves that led there, those of the preload first.
     pub schedule: Vec<ScheduledMove>,
+    /// How many of them are the preload.
+    preload: usize,
     last: Option<usize>,
 }
 
@@ -132,17 +147,19 @@ impl<'a> ConcreteRun<'a> {
         sets: Option<&'a Sets>,
         path: &[(Vec<u8>, u32)],
     ) -> Option<ConcreteRun<'a>> {
+        let (state, schedule) = space.start().ok()?;
         let mut run = ConcreteRun {
             space,
             sets,
             workspace: Workspace::default(),
             cache: Cache::default(),
             orders: space.orders(MAX_ORDERS),
-            state: space.machine().initial().ok()?,
+            state,
+            preload: schedule.len(),
             calls: space.calls_at_start(),
             left: space.crashes_at_start(),
             set: sets.map_or(0, Sets::initial),
-            schedule: Vec::new(),
+            schedule,
             last: None,
         };
         for target in path.get(1..)? {
@@ -157,10 +174,7 @@ impl<'a> ConcreteRun<'a> {
         if matches!(run.end, End::Faulted(_)) != (failure == Failure::Fault) {
             return None;
         }
-        let movers: Vec<usize> =
-            self.schedule.iter().filter_map(|made| made.what.thread()).collect();
-        let switches = movers.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        Some(Counterexample { schedule: self.schedule, run, failure, switches })
+        Some(Counterexample::of(run, self.preload, failure))
     }
 
     /// Every way on from here; those of the thread that moved last come first.

@@ -7,7 +7,7 @@ use crate::options::{Strategy, VerifyOptions};
 use crate::repair::Change;
 use crate::search::Stats;
 use crate::stuck::{NotMade, StuckCheck};
-use crate::suggest::{Advice, Where, suggest_points};
+use crate::suggest::{Advice, Together, Where, suggest_points};
 use crate::verify::{Points, Report, has_points, verify};
 use crate::walk::{Walk, Walks};
 use linchpin_engine::{
@@ -19,10 +19,6 @@ use linchpin_space::Bounds;
 use linchpin_verdict::{
     Assumption, Bound, Calls, CrashProperty, Inconclusive, Outcome, Verdict, counted, grouped,
 };
-use std::time::Duration;
-
-/// How long to look for the points of one operation.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Model checking by refinement: exhaustive within bounds.
 #[derive(Clone, Copy, Debug)]
@@ -67,10 +63,12 @@ impl Engine for Refine {
         if options.bounds.crashes > 0 {
             answer.assumptions.push(Assumption::PersistentLines);
         }
-        if request.suggest_points {
+        if let Some(budget) = request.suggest_points {
             let limits = &options.search.limits;
-            let (advice, together) = suggest_points(program, options.bounds, limits, PATIENCE)
-                .map_err(EngineError::of)?;
+            let (advice, together) =
+                suggest_points(program, options.bounds, limits, budget).map_err(EngineError::of)?;
+            let is_open = |advice: &Advice| matches!(advice.place, Where::Unknown(_));
+            answer.is_unfinished = advice.iter().any(is_open) || together == Together::Unknown;
             answer.notes.extend(suggestions(&advice, together));
         }
         Ok(vec![answer])
@@ -383,6 +381,7 @@ fn counterexample(found: &crate::Counterexample) -> Counterexample {
     shown.schedule = found.schedule.clone();
     shown.run = Some(found.run.clone());
     shown.switches = Some(found.switches);
+    shown.preload = found.preload;
     shown
 }
 
@@ -447,14 +446,22 @@ fn stuck_note(check: &StuckCheck) -> Option<String> {
 }
 
 /// Where linearization points could be, one line an operation.
-fn suggestions(advice: &[Advice], together: bool) -> Vec<String> {
+fn suggestions(advice: &[Advice], together: Together) -> Vec<String> {
     let mut lines: Vec<String> = advice.iter().map(suggestion).collect();
     let is_fixed = |advice: &Advice| matches!(advice.place, Where::Fixed(_));
-    if advice.iter().all(is_fixed) && together {
-        lines.push("these points explain every run within the bounds".to_owned());
-    } else if advice.iter().any(is_fixed) && !together {
-        lines.push("each works alone, but they do not work together".to_owned());
-    }
+    let said = match together {
+        Together::Yes if advice.iter().all(is_fixed) => {
+            "these points explain every run within the bounds"
+        }
+        Together::No if advice.iter().any(is_fixed) => {
+            "each works alone, but they do not work together"
+        }
+        Together::Unknown if advice.iter().any(is_fixed) => {
+            "each works alone; whether they work together was not found out in time"
+        }
+        _ => return lines,
+    };
+    lines.push(said.to_owned());
     lines
 }
 

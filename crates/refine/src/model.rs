@@ -7,6 +7,7 @@ use crate::product::{Parts, Product, Step, To};
 use crate::sets::{Place, Policy, Sets};
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
+use linchpin_ir::run::PreloadError;
 use linchpin_space::{Bounds, Reductions, Space, SpaceError, Stop, Successor, Workspace};
 use linchpin_verdict::CrashProperty;
 use std::sync::Arc;
@@ -21,6 +22,9 @@ pub enum ModelError {
     /// It has no usable specification.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// The calls of its `preload` cannot be made.
+    #[error(transparent)]
+    Preload(#[from] PreloadError),
     /// The folder for its states cannot be used.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -54,6 +58,7 @@ impl ModelProduct {
             }
         };
         let sets = Sets::new(program, policy, space.renamable_values())?;
+        sets.start_after(space.preloaded());
         space.initial()?;
         // A crash part may lead to objects, which count where objects are bounded.
         let apart = reductions.covered_crashes && bounds.has_crashes() && bounds.objects.is_none();
@@ -94,6 +99,7 @@ impl ModelProduct {
         let reductions = Reductions { partial_order: false, ..reductions.one_thread_at_a_time() };
         let space = Space::new(program, bounds, reductions)?.telling_edges();
         let sets = Sets::trial(program, places, space.renamable_values())?;
+        sets.start_after(space.preloaded());
         space.initial()?;
         Ok(ModelProduct { space, sets, pairs: None })
     }

@@ -14,8 +14,9 @@ use crate::cache::{Cache, LastClosure};
 use crate::interned::{SpecSets, Table};
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
+use linchpin_ir::run::AnsweredCall;
 use linchpin_space::{Event, Renaming, Space};
-use linchpin_spec::{BuiltinSpec, Call, Value};
+use linchpin_spec::{BuiltinSpec, Call, Shape, Spec, Value};
 use linchpin_verdict::CrashProperty;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -103,6 +104,9 @@ pub(crate) struct Inner {
     /// What buffered durability keeps: see `buffered.rs`. Its numbers are those of the sets then.
     pub(crate) buffered: Table<Arc<Buffered>>,
     spec: BuiltinSpec,
+    /// The states of the object before the first event: one, unless a nondeterministic
+    /// specification starts after a preload.
+    start: Vec<Value>,
     /// For each operation of the model, the operation of the specification.
     operations: Vec<usize>,
     pub(crate) values: Table<Value>,
@@ -123,39 +127,31 @@ impl Sets {
     /// The specification of a program.
     pub fn new(program: &Program, policy: Policy, values: usize) -> Result<Sets, SpecError> {
         let ModelObject { spec, operations } = spec_of(program)?;
-        let initial = spec.initial();
-        let mut states = Table::new();
-        let state = states.number(initial);
+        let start = vec![spec.initial()];
         let threads = program.threads.len();
-        let mut sets = SpecSets::new();
-        let none = Row::from_elem(0, threads);
-        let config = Config { state, responses: none.clone(), orphans: 0 };
-        sets.number(none, vec![config]);
-        let mut orphans = Table::new();
-        orphans.number(Vec::new());
-        let mut buffered = Table::new();
-        buffered.number(Arc::new(Buffered::initial()));
         let count = operations.iter().max().map_or(0, |last| last + 1);
         let mut resolvable = vec![false; count];
         for (operation, of) in operations.iter().enumerate() {
             resolvable[*of] |= program.is_resolvable(operation);
         }
         let property = CrashProperty::Durable;
-        let inner = Inner {
+        let mut inner = Inner {
             property,
-            orphans,
+            orphans: Table::new(),
             resolvable,
-            buffered,
+            buffered: Table::new(),
             spec,
+            start,
             operations,
             values: Table::new(),
             calls: Table::new(),
-            states,
-            sets,
+            states: Table::new(),
+            sets: SpecSets::new(),
             applied: FxHashMap::default(),
             places: Vec::new(),
             bytes: 0,
         };
+        inner.begin(threads);
         Ok(Sets { policy, property, threads, values, inner: Mutex::new(inner) })
     }
 
@@ -196,20 +192,29 @@ impl Sets {
     /// [`Cache`].
     pub(crate) fn forget(&self) {
         let mut inner = self.inner();
-        let SpecSet { pending, configs } = inner.sets.get(0);
-        let initial = inner.spec.initial();
-        inner.values = Table::new();
-        inner.calls = Table::new();
-        inner.states = Table::new();
-        inner.states.number(initial);
-        inner.sets = SpecSets::new();
-        inner.sets.number(pending, configs);
-        inner.orphans = Table::new();
-        inner.orphans.number(Vec::new());
-        inner.buffered = Table::new();
-        inner.buffered.number(Arc::new(Buffered::initial()));
-        inner.applied = FxHashMap::default();
-        inner.bytes = 0;
+        inner.begin(self.threads);
+    }
+
+    /// Starts after these calls, made one after the other with these answers. If the specification
+    /// does not answer so, what it could be in before the call that it does not explain, and the
+    /// number of that call.
+    pub(crate) fn start_after(&self, calls: &[AnsweredCall]) -> Option<(usize, Vec<Value>)> {
+        let mut inner = self.inner();
+        for (at, AnsweredCall { operation, argument, answer, .. }) in calls.iter().enumerate() {
+            let operation = inner.operations[*operation];
+            let call = Call { operation, argument: argument.clone() };
+            let before = &inner.start;
+            let ways = before.iter().flat_map(|state| inner.spec.apply(state, &call, Some(answer)));
+            let mut after: Vec<Value> = ways.map(|way| way.state).collect();
+            after.sort();
+            after.dedup();
+            if after.is_empty() {
+                return Some((at, std::mem::take(&mut inner.start)));
+            }
+            inner.start = after;
+        }
+        inner.begin(self.threads);
+        None
     }
 
     /// The set before the first event.
@@ -308,21 +313,11 @@ impl Sets {
         };
         let mut lines: Vec<String> = sets
             .iter()
-            .flat_map(|set| inner.sets.get(*set).configs)
-            .map(|config| {
-                let done = config.responses.iter().enumerate().filter(|(_, r)| **r != 0);
-                let done: Vec<String> = done
-                    .map(|(thread, response)| {
-                        let value = &inner.values.items[((response & RESPONSE) - 1) as usize];
-                        format!("thread {thread}'s operation has taken effect, answering {value}")
-                    })
-                    .collect();
-                let state = &inner.states.items[config.state as usize];
-                match done.is_empty() {
-                    true => format!("{state}"),
-                    false => format!("{state}, where {}", done.join(" and ")),
-                }
+            .flat_map(|set| {
+                let SpecSet { pending, configs } = inner.sets.get(*set);
+                configs.into_iter().map(move |config| (pending.clone(), config))
             })
+            .map(|(pending, config)| inner.describe(&pending, &config))
             .collect();
         lines.sort();
         lines.dedup();
@@ -331,6 +326,49 @@ impl Sets {
 }
 
 impl Inner {
+    /// Forgets everything but the states before the first event, which are set 0.
+    fn begin(&mut self, threads: usize) {
+        self.values = Table::new();
+        self.calls = Table::new();
+        self.states = Table::new();
+        self.orphans = Table::new();
+        self.orphans.number(Vec::new());
+        self.buffered = Table::new();
+        self.buffered.number(Arc::new(Buffered::initial()));
+        self.sets = SpecSets::new();
+        self.applied = FxHashMap::default();
+        self.bytes = 0;
+        let none = Row::from_elem(0, threads);
+        let config = |state: u32| Config { state, responses: none.clone(), orphans: 0 };
+        let states = self.start.iter().map(|state| self.states.number(state.clone()));
+        let configs: Vec<Config> = states.map(config).collect();
+        self.sets.number(none, configs);
+    }
+
+    /// A specification state, for people.
+    fn describe(&self, pending: &Row, config: &Config) -> String {
+        let state = &self.states.items[config.state as usize];
+        let state = self.spec.describe(state).unwrap_or_else(|| shown(state));
+        let done = config.responses.iter().enumerate().filter(|(_, response)| **response != 0);
+        let done: Vec<String> = done
+            .map(|(thread, response)| {
+                let call =
+                    pending[thread].checked_sub(1).map(|call| &self.calls.items[call as usize]);
+                let answers = call.is_none_or(|call| {
+                    self.spec.operations()[call.operation].response != Shape::Unit
+                });
+                let value = &self.values.items[((response & RESPONSE) - 1) as usize];
+                let answer =
+                    if answers { format!(", answering {}", shown(value)) } else { String::new() };
+                format!("thread {thread}'s operation has taken effect{answer}")
+            })
+            .collect();
+        match done.is_empty() {
+            true => state,
+            false => format!("{state}, where {}", done.join(" and ")),
+        }
+    }
+
     pub(crate) fn add(&mut self, pending: Row, configs: Vec<Config>) -> u32 {
         self.sets.number(pending, configs)
     }
@@ -741,5 +779,13 @@ impl Names {
                 value.clone()
             }
         }
+    }
+}
+
+/// A value, as models write it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        value => value.to_string(),
     }
 }

@@ -45,23 +45,42 @@ pub struct Advice {
     pub lines: Vec<(u32, String)>,
 }
 
+/// Whether the fixed points that were found explain every run together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// They do.
+    Yes,
+    /// Each does by itself, but not all of them.
+    No,
+    /// That was not found out in time.
+    Unknown,
+}
+
 /// Says of each operation where its linearization points could be, within bounds; and whether the
-/// fixed ones that were found work together.
+/// fixed ones that were found work together. It takes at most `budget`, of which every operation
+/// has its share: what is known then is the answer.
 pub fn suggest_points(
     program: &Program,
     bounds: Bounds,
     limits: &Limits,
-    patience: Duration,
-) -> Result<(Vec<Advice>, bool), ModelError> {
-    let trial = Trial { program, bounds, limits };
+    budget: Duration,
+) -> Result<(Vec<Advice>, Together), ModelError> {
+    let limits = sooner(limits, Instant::now() + budget);
     let free = vec![Place::Anywhere; program.operations.len()];
     let whole = ModelProduct::new(program, bounds, Reductions::ALL, Policy::JustInTime)?;
-    let linearizable = trial.run(&whole);
+    let all = Trial { program, bounds, limits: limits.clone() };
+    let linearizable = all.run(&whole);
+    drop(whole);
     let mut places = free.clone();
     let mut advice = Vec::new();
     for (index, operation) in program.operations.iter().enumerate() {
+        // The operations that follow, and the check of all points together, have a share each.
+        let shares = u32::try_from(program.operations.len() - index + 1).unwrap_or(u32::MAX);
+        let now = Instant::now();
+        let left = limits.deadline.map_or(budget, |at| at.saturating_duration_since(now));
+        let trial = Trial { program, bounds, limits: sooner(&limits, now + left / shares) };
         let place = match &linearizable {
-            Ok(true) => trial.place(index, &free, patience)?,
+            Ok(true) => trial.place(index, &free)?,
             Ok(false) => Where::Nowhere,
             Err(reason) => Where::Unknown(reason.clone()),
         };
@@ -75,14 +94,24 @@ pub fn suggest_points(
         let lines = edges.iter().map(|edge| describe(program, index, *edge)).collect();
         advice.push(Advice { operation: operation.name.clone(), place, lines });
     }
-    let together = trial.places(places)? == Ok(true);
+    let together = match all.places(places)? {
+        Ok(true) => Together::Yes,
+        Ok(false) => Together::No,
+        Err(_) => Together::Unknown,
+    };
     Ok((advice, together))
+}
+
+/// The limits with a deadline that is not later than this.
+fn sooner(limits: &Limits, until: Instant) -> Limits {
+    let deadline = limits.deadline.map_or(until, |given| given.min(until));
+    Limits { deadline: Some(deadline), ..limits.clone() }
 }
 
 struct Trial<'a> {
     program: &'a Program,
     bounds: Bounds,
-    limits: &'a Limits,
+    limits: Limits,
 }
 
 impl Trial<'_> {
@@ -100,12 +129,7 @@ impl Trial<'_> {
         Ok(self.run(&product))
     }
 
-    fn place(
-        &self,
-        operation: usize,
-        free: &[Place],
-        patience: Duration,
-    ) -> Result<Where, ModelError> {
+    fn place(&self, operation: usize, free: &[Place]) -> Result<Where, ModelError> {
         let with = |place: Place| {
             let mut places = free.to_vec();
             places[operation] = place;
@@ -117,7 +141,6 @@ impl Trial<'_> {
             Err(reason) => return Ok(Where::Unknown(reason)),
         }
         let edges = self.edges(operation);
-        let start = Instant::now();
         for size in 1..=MAX_EDGES.min(edges.len()) {
             let mut choice: Vec<usize> = (0..size).collect();
             loop {
@@ -125,12 +148,12 @@ impl Trial<'_> {
                 match self.places(with(Place::AtEdges(chosen.clone())))? {
                     Ok(true) => return Ok(Where::Fixed(chosen)),
                     Ok(false) => {}
-                    Err(reason) => return Ok(Where::Unknown(reason)),
-                }
-                if start.elapsed() > patience {
-                    return Ok(Where::Unknown(Inconclusive::Undecided(format!(
-                        "not every set of {size} edges was tried; it is in the operation's own steps"
-                    ))));
+                    Err(_) => {
+                        return Ok(Where::Unknown(Inconclusive::Undecided(format!(
+                            "it is in the operation's own steps, but not every set of {size} edges \
+                             was tried in time"
+                        ))));
+                    }
                 }
                 if !next_choice(&mut choice, edges.len()) {
                     break;

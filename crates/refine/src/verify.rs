@@ -7,6 +7,7 @@ use crate::durability::{self, CrashReport};
 use crate::lossy::explore_lossy;
 use crate::model::{ModelError, ModelProduct};
 use crate::options::{Strategy, VerifyOptions};
+use crate::preload;
 use crate::search::{Exploration, Stats, Wrong, explore, explore_depth_first};
 use crate::sets::Policy;
 use crate::store::hash;
@@ -63,6 +64,9 @@ pub fn verify(
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> Result<Report, ModelError> {
+    if let Some(report) = preload::judged(program, options)? {
+        return Ok(report);
+    }
     let Some(disk) = &options.disk else { return decided(program, options, progress) };
     claim(disk, identity(program, options))?;
     // The states in which recovery ends, which are kept beside the pairs, are not written.

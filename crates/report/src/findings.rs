@@ -10,7 +10,7 @@ use linchpin_engine::{Answer, Counterexample, CrashChange, Crashes, Stat};
 use linchpin_ir::interpreter::{LineRecord, Memory, StepRecord};
 use linchpin_ir::program::Program;
 use linchpin_ir::run::Run;
-use linchpin_verdict::{Assumption, Bound, Calls, CrashProperty, Verdict};
+use linchpin_verdict::{Assumption, Bound, Calls, CrashProperty, Verdict, counted};
 use serde_json::{Map, Value as Json, json};
 
 /// How many possible states of the object are shown.
@@ -61,8 +61,7 @@ impl Findings<'_> {
     }
 
     fn answer_text(&self, answer: &Answer, decides: bool) -> String {
-        let mut text =
-            format!("  {}: {}", answer.engine, answer.verdict.to_string().to_lowercase());
+        let mut text = format!("  {}: {}", answer.engine, answer.word());
         // The reason of the answer that decides is on the first line.
         if !decides {
             text += &format!(": {}", answer.reason);
@@ -71,7 +70,8 @@ impl Findings<'_> {
             text += &format!(" ({seconds:.2} s)");
         }
         text.push('\n');
-        let brief = !decides && !self.in_detail && answer.verdict == Verdict::Inconclusive;
+        let is_open = answer.verdict == Verdict::Inconclusive;
+        let brief = !answer.is_asked || !decides && !self.in_detail && is_open;
         if brief {
             return text;
         }
@@ -151,7 +151,14 @@ impl Findings<'_> {
             None => String::new(),
         };
         text += &format!("\nThe steps{switches}, and what they changed:\n\n");
-        for (row, changed) in self.rows(found) {
+        if let (1.., Some(calls)) = (found.preload, program.preload_shown()) {
+            let steps = counted(found.preload, "step");
+            text += &format!("    the preload, {steps}: {}\n", escaped(&calls));
+        }
+        // Where the preload itself is wrong, its steps are what there is to see.
+        let is_wrong_itself = found.preload >= found.schedule.len();
+        let known = if is_wrong_itself { 0 } else { found.preload };
+        for (row, changed) in self.rows(found).into_iter().skip(known) {
             text += &format!("{}\n", row.text());
             if !changed.is_empty() {
                 text += &format!("{:>27}{changed}\n", "→ ");
@@ -241,6 +248,9 @@ impl Findings<'_> {
             None => json!([]),
         };
         insert("schedule", moves(&found.schedule));
+        if found.preload > 0 {
+            insert("preload", json!(found.preload));
+        }
         insert("core", json!(found.core));
         if !found.cycle.is_empty() {
             insert("cycle", moves(&found.cycle));
@@ -280,6 +290,12 @@ fn answer_json(answer: &Answer) -> Json {
         "bounds": bounds_json(&answer.bounds, &answer.assumptions), "assumptions": assumptions, "unreached": answer.unreached,
         "stats": stats, "notes": answer.notes, "seconds": answer.seconds,
     });
+    if !answer.is_asked {
+        object["asked"] = json!(false);
+    }
+    if answer.is_unfinished {
+        object["unfinished"] = json!(true);
+    }
     if let Some(crashes) = &answer.crashes {
         object["crashes"] = crashes_json(crashes);
     }
@@ -345,6 +361,7 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
             Bound::Crashes(count) => ("crashes", json!(count)),
             Bound::ThreadCrashes(count) => ("thread_crashes", json!(count)),
             Bound::Switches(count) => ("switches", json!(count)),
+            Bound::Preload(calls) => ("preload", json!(calls)),
             Bound::Constant(name, value) => (name.as_str(), json!(value)),
         };
         object.insert(key.to_owned(), value);

@@ -115,7 +115,7 @@ where
         if let (Some(states), false) = (states, matches!(walked, SearchEnd::Stopped { .. })) {
             *states = walk.states();
         }
-        if options.abandon && watch.is_over() {
+        if options.abandon && watch.is_the_end() {
             std::mem::forget(walk);
         }
         return walked;
@@ -196,7 +196,7 @@ where
             match states.last_mut() {
                 Some((last, possible)) if *last == state => possible.has_others = true,
                 _ => {
-                    let shown = self.table.show(state);
+                    let shown = self.table.show(state, self.problem.origin);
                     states.push((state, Possible { state: shown, in_effect, has_others: false }));
                 }
             }

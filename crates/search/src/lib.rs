@@ -69,6 +69,8 @@ pub struct SearchOptions {
     /// How many branches a depth-first search tries before another has its turn; if not given,
     /// somewhat more than there are operations.
     pub first_turn: Option<usize>,
+    /// How many configurations the quick search looks at before others look at the same time.
+    pub quick_alone: usize,
     /// How long to look for a small core of a violation.
     pub core_time: Duration,
     /// How long to look for the first event that nothing explains, once it is known that there is
@@ -91,6 +93,7 @@ impl Default for SearchOptions {
             count_crashed: true,
             depth_first: true,
             first_turn: None,
+            quick_alone: 1 << 13,
             core_time: Duration::from_secs(2),
             event_time: Duration::from_secs(3600),
             parallel: true,
@@ -274,6 +277,11 @@ where
 }
 
 impl SearchOptions {
+    /// Whether there is time to find out why a history is violated.
+    pub fn explains(&self) -> bool {
+        !(self.core_time.is_zero() && self.event_time.is_zero())
+    }
+
     /// Until when to look for a core.
     fn core_until(&self, limits: &Limits) -> Instant {
         sooner(limits, Instant::now() + self.core_time)
@@ -344,8 +352,13 @@ impl<'a> Watch<'a> {
         self.limits.exceeded(bytes + beside.kept.load(Ordering::Relaxed))
     }
 
-    /// Whether it is time for everything to stop, not for this search alone.
+    /// Whether neither of the two searches is to go on, and not this one alone.
     pub(crate) fn is_over(&self) -> bool {
         self.limits.exceeded(0).is_some()
+    }
+
+    /// Whether it is time for everything to stop, not for this search alone.
+    pub(crate) fn is_the_end(&self) -> bool {
+        self.limits.is_the_end()
     }
 }

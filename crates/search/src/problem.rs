@@ -8,7 +8,7 @@
 
 use super::SearchOptions;
 use linchpin_history_data::crash::Interrupted;
-use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
+use linchpin_history_data::{Argument, History, NEVER, OpId, Origin, Rank, ValueId};
 use linchpin_spec::{Call, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
@@ -137,6 +137,8 @@ pub(crate) struct Problem {
     pub width: usize,
     /// For an operation: those that cannot take effect once it has. All of them are optional.
     pub drops: FxHashMap<u32, Vec<u32>>,
+    /// Which words states are said in.
+    pub origin: Origin,
 }
 
 impl Problem {
@@ -164,6 +166,7 @@ impl Problem {
             events: Vec::with_capacity(2 * items.len()),
             width: 0,
             drops: FxHashMap::default(),
+            origin: history.origin,
         };
         for item in items {
             let operation = &history[item.id];

@@ -7,6 +7,7 @@
 use super::interner::Interner;
 use super::problem::{Class, Problem};
 use crate::Watch;
+use linchpin_history_data::Origin;
 use linchpin_spec::{AnyState, Spec, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -230,13 +231,17 @@ where
     }
 
     /// A state, as a person reads it.
-    pub(crate) fn show(&self, state: u32) -> String {
-        show(self.spec, self.states.get(state))
+    pub(crate) fn show(&self, state: u32, origin: Origin) -> String {
+        let state = self.states.get(state);
+        match origin {
+            Origin::Model if is_null(state) => "none".to_owned(),
+            _ => show(self.spec, state),
+        }
     }
 
     /// Frees what this keeps; see [`SearchOptions::abandon`](crate::SearchOptions::abandon).
     pub(crate) fn free(self, watch: &Watch<'_>) {
-        self.states.free(|| watch.is_over());
+        self.states.free(|| watch.is_the_end());
     }
 
     /// About how many bytes this keeps.
@@ -253,6 +258,12 @@ where
 pub(crate) fn show<S: Spec<State: 'static> + ?Sized>(spec: &S, state: &S::State) -> String {
     let value = || (state as &dyn Any).downcast_ref::<Value>().map(Value::to_string);
     spec.describe(state).or_else(value).unwrap_or_else(|| format!("{state:?}"))
+}
+
+fn is_null<T: 'static>(state: &T) -> bool {
+    let state = state as &dyn Any;
+    matches!(state.downcast_ref(), Some(AnyState::Value(Value::Null)))
+        || matches!(state.downcast_ref(), Some(Value::Null))
 }
 
 /// What a state keeps beside itself: exact for values, a guess for states of other types.

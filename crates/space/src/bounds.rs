@@ -62,6 +62,7 @@ impl Bounds {
         if self.thread_crashes > 0 {
             said.push(Bound::ThreadCrashes(self.thread_crashes));
         }
+        said.extend(program.preload_shown().map(Bound::Preload));
         said
     }
 

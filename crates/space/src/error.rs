@@ -1,6 +1,7 @@
 //! Why a model has no state space.
 
 use linchpin_ir::interpreter::Fault;
+use linchpin_ir::run::PreloadError;
 use thiserror::Error;
 
 /// Something in a model that flat states have no room for.
@@ -17,6 +18,9 @@ pub enum SpaceError {
     /// Its `init` goes wrong.
     #[error("the model cannot start: {0}")]
     Start(#[from] Fault),
+    /// The calls of its `preload` cannot be made.
+    #[error(transparent)]
+    Preload(#[from] PreloadError),
     /// Clients cannot make arguments for this operation, or too many.
     #[error("no finite set of arguments for `{0}`")]
     Arguments(String),

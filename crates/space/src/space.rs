@@ -20,8 +20,9 @@ use crate::settled::{Forward, Settled};
 use crate::symmetry::{Symmetry, analyse};
 use crate::workspace::Workspace;
 use linchpin_ir::domain::{Domain, DomainBounds};
-use linchpin_ir::interpreter::{Machine, Memory, State};
+use linchpin_ir::interpreter::{Fault, Machine, Memory, ScheduledMove, State};
 use linchpin_ir::program::{Action as IrAction, Body, NodeId, Program, Type};
+use linchpin_ir::run::{AnsweredCall, PreloadError, Preloaded, preload};
 use linchpin_spec::Value;
 use linchpin_verdict::Calls;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +33,8 @@ const MAX_ARGUMENTS: u64 = 1 << 16;
 /// The state space of a model within bounds.
 pub struct Space {
     machine: Machine,
+    /// What the calls of the preload came to, if there are some.
+    preloaded: Option<Preloaded>,
     pub(crate) bounds: Bounds,
     pub(crate) reductions: Reductions,
     pub(crate) symmetry: Symmetry,
@@ -206,7 +209,10 @@ impl Space {
         let found = analyse(program, &routines, &mut layout, lines.as_ref(), bounds.values);
         let symmetry = Symmetry {
             threads: found.threads && reductions.thread_symmetry,
-            values: found.values && reductions.value_symmetry,
+            // A value of the preload that clients do not pass is like no other.
+            values: found.values
+                && reductions.value_symmetry
+                && preloads_within(program, bounds.values),
         };
         let form = form_of(program, layout, lines, &symmetry, &bounds, &reductions);
         let data = |operation: usize| {
@@ -216,6 +222,15 @@ impl Space {
         };
         let data = (0..routines.len()).map(data).collect();
         let locks = LockWords::of(program, &form.layout);
+        let machine = match bounds.crashes {
+            0 => Machine::new(program, bounds.memory),
+            _ => Machine::with_crashes(program, bounds.memory),
+        };
+        let preloaded = match program.preload.is_empty() {
+            true => None,
+            false if bounds.has_crashes() => return Err(PreloadError::Crashes.into()),
+            false => Some(preload(&machine)?),
+        };
         let plain = bounds.memory == Memory::Collected && !bounds.has_crashes();
         let settled = plain.then(|| Settled::of(program, &form.layout));
         let privacy = Privacy::of(program, settled.as_ref().filter(|_| reductions.settled_fields));
@@ -229,10 +244,8 @@ impl Space {
         });
         let ample = plain && reductions.ample_steps && reductions.partial_order;
         let mut space = Space {
-            machine: match bounds.crashes {
-                0 => Machine::new(program, bounds.memory),
-                _ => Machine::with_crashes(program, bounds.memory),
-            },
+            machine,
+            preloaded,
             bounds,
             reductions,
             symmetry,
@@ -483,10 +496,23 @@ impl Space {
         Ok(Flat { words, links: links.collect(), ..Flat::default() })
     }
 
-    /// The initial state.
+    /// The initial state: after `init`, and after the calls of the preload if there are some.
     pub fn initial(&self) -> Result<Flat, SpaceError> {
-        let state = self.machine.initial()?;
+        let (state, _) = self.start()?;
         Ok(self.flatten(&state, &self.calls_at_start())?)
+    }
+
+    /// The initial state of the interpreter, and the moves that lead there: those of the preload.
+    pub fn start(&self) -> Result<(State, Vec<ScheduledMove>), Fault> {
+        match &self.preloaded {
+            None => Ok((self.machine.initial()?, Vec::new())),
+            Some(of) => Ok((of.result.clone()?, of.run.schedule.clone())),
+        }
+    }
+
+    /// The calls of the preload with their answers.
+    pub fn preloaded(&self) -> &[AnsweredCall] {
+        self.preloaded.as_ref().map_or(&[], |of| &of.calls)
     }
 
     /// Packs a state into its canonical form.
@@ -591,4 +617,17 @@ impl Space {
     pub fn response_type(&self, operation: usize) -> &Type {
         &self.program().operations[operation].response
     }
+}
+
+/// Whether the preload passes only integers that clients pass.
+fn preloads_within(program: &Program, values: i64) -> bool {
+    fn within(value: &Value, values: i64) -> bool {
+        match value {
+            Value::Int(i) => (1..=values).contains(i),
+            Value::List(items) => items.iter().all(|item| within(item, values)),
+            _ => true,
+        }
+    }
+    let arguments = program.preload.iter().flat_map(|call| &call.arguments);
+    arguments.into_iter().all(|argument| within(argument, values))
 }

@@ -136,11 +136,22 @@ impl PartialOrd for Value {
     }
 }
 
-impl From<i64> for Value {
-    fn from(i: i64) -> Value {
-        Value::Int(i)
-    }
+macro_rules! integers {
+    ($($int:ty)*) => {
+        $(impl From<$int> for Value {
+            #[inline]
+            fn from(int: $int) -> Value {
+                match i64::try_from(int) {
+                    Ok(int) => Value::Int(int),
+                    // INVARIANT: the digits of an integer are a number.
+                    Err(_) => Value::number(&int.to_string()).unwrap_or_default(),
+                }
+            }
+        })*
+    };
 }
+
+integers!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128);
 
 impl From<bool> for Value {
     fn from(b: bool) -> Value {

@@ -55,12 +55,17 @@ impl Word {
     /// Changes it in one step, and answers what it held before.
     #[track_caller]
     pub(crate) fn update(&self, change: Change<'_>, success: Ordering, failure: Ordering) -> u64 {
-        self.ask(Action::Update { change, success, failure }).unwrap_or_else(|| self.change(change))
+        self.update_at(change, success, failure, Location::caller())
     }
 
-    /// Changes it in one step that acquires and releases, and that is done there for people.
-    pub(crate) fn update_at(&self, change: Change<'_>, site: Site) -> u64 {
-        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+    /// Changes it in one step, and that is done there for people.
+    pub(crate) fn update_at(
+        &self,
+        change: Change<'_>,
+        success: Ordering,
+        failure: Ordering,
+        site: Site,
+    ) -> u64 {
         let action = Action::Update { change, success, failure };
         self.ask_at(action, site).unwrap_or_else(|| self.change(change))
     }

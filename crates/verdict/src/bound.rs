@@ -30,6 +30,8 @@ pub enum Bound {
     ThreadCrashes(u8),
     /// Runs in which the moving thread changes at most so often.
     Switches(usize),
+    /// Runs that start after these calls, made by one thread alone: `push(1); pop()`.
+    Preload(String),
     /// A constant of the model has this value.
     Constant(String, String),
 }
@@ -60,6 +62,7 @@ impl fmt::Display for Bound {
             Bound::ThreadCrashes(count) => write!(f, "{count} crashes of threads"),
             Bound::Switches(1) => f.write_str("at most 1 context switch"),
             Bound::Switches(count) => write!(f, "at most {count} context switches"),
+            Bound::Preload(calls) => write!(f, "after the preload {calls}"),
             Bound::Constant(name, value) => write!(f, "{name} = {value}"),
         }
     }

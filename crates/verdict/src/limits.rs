@@ -32,24 +32,42 @@ impl fmt::Display for StopReason {
 
 /// Asks engines to stop, and says why. Clones share one state.
 #[derive(Clone, Debug, Default)]
-pub struct StopFlag(Arc<AtomicU8>);
+pub struct StopFlag {
+    asked: Arc<AtomicU8>,
+    parent: Option<Arc<StopFlag>>,
+}
 
 impl StopFlag {
+    /// A flag that is asked where this one is, and can be asked alone: for one of several engines
+    /// that look for the same answer.
+    #[must_use]
+    pub fn child(&self) -> StopFlag {
+        StopFlag { asked: Arc::default(), parent: Some(Arc::new(self.clone())) }
+    }
+
     /// Asks every engine that watches this flag to stop; the first reason given is kept.
     pub fn ask(&self, reason: StopReason) {
         let code = 1 + reason as u8;
         // Relaxed: the flag guards no other data, engines only poll it.
-        let _ = self.0.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.asked.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Why to stop, once asked.
     pub fn reason(&self) -> Option<StopReason> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.asked.load(Ordering::Relaxed) {
             1 => Some(StopReason::Time),
             2 => Some(StopReason::Memory),
             3 => Some(StopReason::Interrupt),
             4 => Some(StopReason::Budget),
-            _ => None,
+            _ => self.parent.as_ref()?.reason(),
+        }
+    }
+
+    /// Why everything is to stop, not only what watches this child of a flag.
+    fn reason_for_all(&self) -> Option<StopReason> {
+        match &self.parent {
+            Some(parent) => parent.reason_for_all(),
+            None => self.reason(),
         }
     }
 }
@@ -88,6 +106,19 @@ impl Limits {
         }
         None
     }
+
+    /// These limits for one of several engines that look for the same answer, and the flag that
+    /// tells it when another has it.
+    pub fn for_one_of_several(&self) -> (Limits, StopFlag) {
+        let stop = self.stop.clone().unwrap_or_default().child();
+        (Limits { stop: Some(stop.clone()), ..self.clone() }, stop)
+    }
+
+    /// Whether time is up or everything is to stop, and not only one of several engines.
+    pub fn is_the_end(&self) -> bool {
+        self.stop.as_ref().and_then(StopFlag::reason_for_all).is_some()
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +134,20 @@ mod tests {
             stop.ask(reason);
             assert_eq!(limits.exceeded(0), Some(StopReason::Memory));
         }
+    }
+
+    #[test]
+    fn a_child_is_asked_alone_or_with_its_parent() {
+        let stop = StopFlag::default();
+        let limits = Limits::until(stop.clone());
+        let (one, ask) = limits.for_one_of_several();
+        ask.ask(StopReason::Interrupt);
+        assert_eq!(one.exceeded(0), Some(StopReason::Interrupt));
+        assert!(!one.is_the_end() && limits.exceeded(0).is_none());
+        let (other, _) = one.for_one_of_several();
+        stop.ask(StopReason::Memory);
+        assert_eq!(limits.exceeded(0), Some(StopReason::Memory));
+        assert!(one.is_the_end() && other.is_the_end());
     }
 
     #[test]

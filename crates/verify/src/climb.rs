@@ -102,9 +102,21 @@ impl<'a> Climbing<'a> {
             self.engines.iter().copied().filter(|engine| engine.is_proof() == proofs).collect();
         let request = self.request_on(step);
         for answers in side_by_side(&engines, &self.loaded.subject(), &request, at_a_time) {
-            self.answers.extend(answers?);
+            let mut answers = answers?;
+            if proofs {
+                answers.iter_mut().for_each(|answer| self.note_preload(answer));
+            }
+            self.answers.extend(answers);
         }
         Ok(())
+    }
+
+    /// A proof is about every run from `init` on, whatever calls come first.
+    fn note_preload(&self, answer: &mut Answer) {
+        if self.loaded.program().is_some_and(|program| !program.preload.is_empty()) {
+            let about = "about all runs from `init` on: the preload is not looked at";
+            answer.notes.push(about.to_owned());
+        }
     }
 
     /// Refinement within larger bounds, if it has said something of the first ones.
@@ -126,8 +138,8 @@ impl<'a> Climbing<'a> {
         let all: Vec<&Answer> = self.answers.iter().collect();
         let settled = strongest(&all).filter(|answer| answer.verdict == Verdict::Violated);
         let not_asked = |engine: &dyn Engine| {
-            let reason = format!("not asked: `{}` has found what is wrong", settled?.engine);
-            Some(Answer::new(engine.name(), Verdict::Inconclusive, reason))
+            let reason = format!("`{}` has found what is wrong", settled?.engine);
+            Some(Answer::not_asked(engine.name(), reason))
         };
         let mut said = Vec::new();
         for engine in &self.engines {
@@ -139,8 +151,8 @@ impl<'a> Climbing<'a> {
             }
         }
         said.extend(self.without_crashes.iter().map(|engine| {
-            let reason = "not asked: it knows no crashes; `--crashes 0` leaves them out";
-            Answer::new(engine.name(), Verdict::Inconclusive, reason)
+            let reason = "it knows no crashes; `--crashes 0` leaves them out";
+            Answer::not_asked(engine.name(), reason)
         }));
         said
     }

@@ -147,7 +147,7 @@ impl Deeper<'_> {
                 None => return Ok(Tried::Nothing("the model fixes its threads".to_owned())),
             },
         };
-        let mut request = Request { suggest_points: false, ..self.request.clone() };
+        let mut request = Request { suggest_points: None, ..self.request.clone() };
         if self.free.calls || bounds.calls == Calls::Unlimited {
             request.calls = Some(bounds.calls);
         }
@@ -218,6 +218,7 @@ fn bounds_of(answer: &Answer) -> Option<Bounds> {
             | Bound::Crashes(_)
             | Bound::ThreadCrashes(_)
             | Bound::Switches(_)
+            | Bound::Preload(_)
             | Bound::Constant(..) => {}
         }
     }

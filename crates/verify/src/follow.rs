@@ -84,7 +84,7 @@ fn search(
         calls: Some(Calls::Each(calls)),
         objects: None,
         stuck: false,
-        suggest_points: false,
+        suggest_points: None,
         limits: Limits { deadline: Some(sooner), ..request.limits.clone() },
         ..request.clone()
     };

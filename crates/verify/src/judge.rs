@@ -1,6 +1,6 @@
 //! The history engine's opinion of a run of a model.
 
-use linchpin_history::{Builder, CheckOptions, Judgement, Object, check};
+use linchpin_history::{Builder, CheckOptions, Judgement, Object, Origin, check};
 use linchpin_ir::model_spec::spec_of;
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_ir::run::{EventKind, Run};
@@ -43,6 +43,7 @@ impl<'a> Judge<'a> {
             };
         }
         let mut history = builder.finish();
+        history.origin = Origin::Model;
         let options = CheckOptions { limits, ..CheckOptions::default() };
         Some(check(&self.object, &mut history, &options).ok()?.judgement)
     }

@@ -24,6 +24,7 @@ mod load;
 pub mod mutants;
 mod progress;
 mod reach;
+mod shrink;
 
 pub use client::{Client, ClientError, with_clients};
 pub use climb::{Climb, climb};
@@ -177,6 +178,9 @@ fn put_together(
 fn conclude(loaded: &Loaded, mut answers: Vec<Answer>, request: &Request<'_>) -> Verification {
     let clash = loaded.program().and_then(|program| beyond::show(program, &mut answers, request));
     for answer in &mut answers {
+        if let (Some(program), Some(found)) = (loaded.program(), &mut answer.counterexample) {
+            shrink::shrink(program, request.memory, found);
+        }
         explain(loaded, answer);
     }
     let separate = loaded.subject().language() == linchpin_engine::Language::Csp;

@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Models whose state space is too large for a test.
-const LARGE: [&str; 4] = ["mwcas", "mwcas_late_install", "mwcas_two_cas", "snzi_tree"];
+const LARGE: [&str; 5] =
+    ["mwcas", "mwcas_late_install", "mwcas_two_cas", "snark_deque_double_pop", "snzi_tree"];
 
 /// Models that are not pinned here, with their broken twins: `tests/base/soundness.rs` asks that
 /// nothing is said of them that refinement contradicts.

@@ -2,6 +2,7 @@
 
 use super::values::{setting, threads};
 use clap::{Args, ValueEnum};
+use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads};
 use linchpin_spec::Value;
 use std::path::PathBuf;
@@ -17,11 +18,18 @@ pub struct ModelArgs {
     /// Give a parameter of the model another value: `K=4`. May be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, Value)>,
+    /// Calls that are made first, for the commands that look at runs: `--preload`.
+    #[arg(skip)]
+    pub preload: Option<String>,
 }
 
 impl ModelArgs {
     pub fn config(&self) -> Config {
-        Config { params: self.set.clone(), threads: self.threads.clone().unwrap_or_default() }
+        Config {
+            params: self.set.clone(),
+            threads: self.threads.clone().unwrap_or_default(),
+            preload: self.preload.clone(),
+        }
     }
 }
 
@@ -33,4 +41,14 @@ pub enum MemoryArg {
     Reuse,
     /// Type-stable: a freed object may be read and written, and may come back as it was.
     TypeStable,
+}
+
+impl From<MemoryArg> for Memory {
+    fn from(memory: MemoryArg) -> Memory {
+        match memory {
+            MemoryArg::Collected => Memory::Collected,
+            MemoryArg::Reuse => Memory::Reuse,
+            MemoryArg::TypeStable => Memory::TypeStable,
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The arguments of `linchpin mutate`.
 
 use super::values::{calls, duration};
-use super::{Common, CrashPropertyArg, LimitArgs, ModelArgs};
+use super::{Common, CrashPropertyArg, LimitArgs, MemoryArg, ModelArgs};
 use clap::Args;
 use linchpin_space::Calls;
 use std::path::PathBuf;
@@ -17,6 +17,13 @@ pub struct MutateArgs {
     /// How many different values clients pass for an `int`. [default: the model's bounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
     pub values: Option<i64>,
+    /// Calls that one thread makes alone before all others, such as `push(1); push(2)`. [default:
+    /// the model's `preload { }`]
+    #[arg(long, value_name = "CALLS")]
+    pub preload: Option<String>,
+    /// What `free` means: nothing, or that the object may come back.
+    #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
+    pub memory: MemoryArg,
     /// What is asked of runs with crashes, as for `verify`: `detectable`, for one.
     #[arg(long, value_enum, value_name = "PROPERTY")]
     pub property: Option<CrashPropertyArg>,

@@ -40,6 +40,10 @@ pub struct RunArgs {
     /// Crash a thread so many times, at random moments: memory stays as it is.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
     pub thread_crashes: u8,
+    /// Calls that one thread makes alone before all others, such as `push(1); push(2)`. [default:
+    /// the model's `preload { }`]
+    #[arg(long, value_name = "CALLS", conflicts_with = "replay")]
+    pub preload: Option<String>,
     /// What `free` means: nothing, or that the object may come back.
     #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
     pub memory: MemoryArg,

@@ -1,6 +1,6 @@
 //! The arguments of `linchpin verify`.
 
-use super::values::{calls, setting, size, threads};
+use super::values::{calls, duration, setting, size, threads};
 use super::{Common, LimitArgs, MemoryArg};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -12,6 +12,7 @@ use linchpin_spec::Value;
 use linchpin_verdict::CrashProperty;
 use linchpin_verify::{Client, Free};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// How many ordering constraints `--search pct` aims at, as `linchpin run` does.
 const PCT_DEPTH: usize = 3;
@@ -44,6 +45,11 @@ pub struct VerifyArgs {
     /// bounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
     pub values: Option<i64>,
+    /// Calls that one thread makes alone before all others, such as `push(1); push(2)`: runs start
+    /// after them. Engines that prove something for all runs ignore them. [default: the model's
+    /// `preload { }`]
+    #[arg(long, value_name = "CALLS")]
+    pub preload: Option<String>,
     /// At most so many heap objects at a time; without `--ops`, threads then call without end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub size: Option<u16>,
@@ -70,9 +76,10 @@ pub struct VerifyArgs {
     /// Do not look for operations that get stuck: only for wrong answers and steps that fail.
     #[arg(long)]
     pub safety_only: bool,
-    /// Say for each operation where linearization points could be.
-    #[arg(long)]
-    pub suggest_points: bool,
+    /// Say for each operation where linearization points could be, and look for them so long:
+    /// `--suggest-points=10s`. What is known then is said (exit code 3). [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = duration, num_args = 0..=1, require_equals = true, default_missing_value = "60s")]
+    pub suggest_points: Option<Duration>,
     /// Check this progress property of a `.lin` model instead of linearizability: `no-deadlock`,
     /// `obstruction-free`, `lock-free`, `wait-free`, `livelock-free` or `starvation-free`.
     #[arg(long, value_name = "PROPERTY")]
@@ -173,7 +180,7 @@ impl VerifyArgs {
             Some(ThreadsArg::These(threads)) => threads.clone(),
             Some(ThreadsArg::Any) | None => Threads::AsDeclared,
         };
-        Config { params: self.set.clone(), threads }
+        Config { params: self.set.clone(), threads, preload: self.preload.clone() }
     }
 
     /// The engines that are named; a way to search is one of refinement.
@@ -212,7 +219,7 @@ impl VerifyArgs {
             || self.smt2.is_some()
             || self.certificate.is_some()
             || self.pictures.is_some()
-            || self.suggest_points
+            || self.suggest_points.is_some()
     }
 
     /// Whether the command line says how many threads there are.

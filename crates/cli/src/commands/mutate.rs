@@ -1,7 +1,7 @@
 //! `linchpin mutate`: every small change of a model is verified; what survives is shown with its
 //! line and its text. Of a model that is wrong, the changes that make it right.
 
-use crate::args::MutateArgs;
+use crate::args::{ModelArgs, MutateArgs};
 use crate::limits::Stop;
 use crate::progress::Progress;
 use crate::{Status, model, output};
@@ -17,16 +17,16 @@ pub fn execute(args: &MutateArgs) -> Result<Status> {
     let name = args.model.model.display().to_string();
     let json = args.common.json.then(|| json::envelope("mutate", &name));
     let stop = Stop::watch(&args.limits, json);
+    let config = ModelArgs { preload: args.preload.clone(), ..args.model.clone() }.config();
     // Its mistakes are said as those of every model.
-    model::load(&args.model)?;
-    let source = model::read(&args.model.model)?;
+    let (_, source) = model::load_with(&args.model.model, &config)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.workers.map_or(cores, usize::from);
-    let config = args.model.config();
     let campaign = Campaign { source: &source, config: &config, budget: args.budget, jobs };
     let request = Request {
         calls: args.ops,
         values: args.values,
+        memory: args.memory.into(),
         property: args.property.map(CrashProperty::from),
         limits: stop.share(jobs),
         ..Request::default()

@@ -6,11 +6,10 @@ mod present;
 mod schedule;
 mod search;
 
-use crate::args::{MemoryArg, RunArgs};
+use crate::args::{ModelArgs, RunArgs};
 use crate::limits::Stop;
 use crate::{Status, model, output};
 use anyhow::Result;
-use linchpin_ir::interpreter::Memory;
 use linchpin_report::json;
 use present::Presentation;
 
@@ -18,7 +17,8 @@ pub fn execute(args: &RunArgs) -> Result<Status> {
     let subject = args.model.model.display().to_string();
     let json = args.common.json.then(|| json::envelope("run", &subject));
     let stop = Stop::watch(&args.limits, json);
-    let compiled = stop.ending_at_once(|| model::load(&args.model))?;
+    let asked = ModelArgs { preload: args.preload.clone(), ..args.model.clone() };
+    let compiled = stop.ending_at_once(|| model::load(&asked))?;
     if !args.common.quiet && compiled.crashes_without_persistence(args.crashes) {
         output::say("remark: nothing is persistent in this model, so there are no crashes\n");
     }
@@ -50,12 +50,4 @@ fn write(args: &RunArgs, presentation: &Presentation<'_>) -> Result<()> {
     let report = args.report.as_ref();
     let page = report.map(|file| output::write_file(file, presentation.page().as_bytes()));
     written.and(page.unwrap_or(Ok(())))
-}
-
-fn memory(args: &RunArgs) -> Memory {
-    match args.memory {
-        MemoryArg::Collected => Memory::Collected,
-        MemoryArg::Reuse => Memory::Reuse,
-        MemoryArg::TypeStable => Memory::TypeStable,
-    }
 }

@@ -14,7 +14,6 @@ use linchpin_engine::{
     Answer, Artifact, DiskAsked, DomainAsked, Extras, Language, PureAsked, Reduction,
     ReferenceAsked, Request, RoadmapRequest, ShapeRequest, ThreadsAsked,
 };
-use linchpin_ir::interpreter::Memory as ModelMemory;
 use linchpin_report::{Findings, json, svg};
 use linchpin_verdict::{CrashProperty, Verdict, counted, grouped};
 use linchpin_verify::ladder::SHORTEST_PATIENCE;
@@ -106,7 +105,7 @@ impl Work<'_> {
         let name = file.display().to_string();
         let loaded = read(args, file)?;
         let text = loaded.subject().text;
-        let expected = Expectation::read(text, memory(args), args.crashes != Some(0));
+        let expected = Expectation::read(text, args.memory.into(), args.crashes != Some(0));
         let key = Key::of(args, &name, text, self.is_batch);
         let known = || self.memory?.recall(key.as_ref()?);
         if let Some(known) = known() {
@@ -121,7 +120,7 @@ impl Work<'_> {
             Verdict::Inconclusive => {
                 args.limits.time_limit.is_none() && start.elapsed() < SHORTEST_PATIENCE
             }
-            _ => !outcome.is_contradiction,
+            _ => !outcome.is_contradiction && !outcome.is_unfinished,
         };
         let is_finished = is_decided && self.stop.reason().is_none();
         if let (true, Some(memory), Some(key)) = (is_finished, self.memory, &key) {
@@ -144,7 +143,7 @@ fn shown(
     let mut findings = Findings {
         subject: loaded.subject().name,
         program: loaded.program(),
-        memory: memory(args),
+        memory: args.memory.into(),
         verdict: found.verdict(),
         deciding: found.deciding(),
         answers: &found.answers,
@@ -170,6 +169,7 @@ fn shown(
         page: args.report.is_some().then(|| findings.page(text)),
         expected: None,
         is_contradiction: found.contradiction.is_some(),
+        is_unfinished: found.answers.iter().any(|answer| answer.is_unfinished),
         is_remembered: false,
     }
 }
@@ -236,14 +236,6 @@ fn climbed(work: &Work<'_>, loaded: &Loaded, request: Request<'_>) -> Result<Ver
     Ok(linchpin_verify::climb(loaded, &request, &climb)?)
 }
 
-fn memory(args: &VerifyArgs) -> ModelMemory {
-    match args.memory {
-        MemoryArg::Collected => ModelMemory::Collected,
-        MemoryArg::Reuse => ModelMemory::Reuse,
-        MemoryArg::TypeStable => ModelMemory::TypeStable,
-    }
-}
-
 fn request<'a>(
     args: &VerifyArgs,
     stop: &Stop,
@@ -253,7 +245,7 @@ fn request<'a>(
         calls: args.ops,
         values: args.values,
         objects: args.size.map(usize::from),
-        memory: memory(args),
+        memory: args.memory.into(),
         crashes: args.crashes,
         thread_crashes: args.thread_crashes,
         property: args.property.map(CrashProperty::from),
@@ -354,11 +346,13 @@ fn note_ignored(args: &VerifyArgs, loaded: &Loaded, found: &mut Verification) {
         Language::Lin => return,
         Language::Subop => &[
             ("--threads", args.threads.is_some()),
+            ("--preload", args.preload.is_some()),
             ("--size", args.size.is_some()),
             ("--memory", args.memory != MemoryArg::Collected),
         ],
         Language::Csp => &[
             ("--threads", args.threads.is_some()),
+            ("--preload", args.preload.is_some()),
             ("--ops", args.ops.is_some()),
             ("--values", args.values.is_some()),
             ("--size", args.size.is_some()),

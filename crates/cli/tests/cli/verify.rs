@@ -134,6 +134,52 @@ fn reuse_finds_the_use_after_free_and_points_are_suggested() {
     assert_eq!(code, 0);
     assert!(stdout.contains("point of push: fixed, at line 23"), "{stdout}");
     assert!(stdout.contains("these points explain every run within the bounds"), "{stdout}");
+    let (code, stdout, _) = output(&["verify", "models/ms_queue.lin", "--suggest-points=0s"]);
+    assert_eq!(code, 3, "{stdout}");
+    assert!(stdout.contains("point of enqueue: unknown: stopped by the time limit"), "{stdout}");
+    assert!(!stdout.contains("do not work together"), "{stdout}");
+}
+
+#[test]
+fn runs_start_after_a_preload() {
+    let stack = "models/treiber_stack.lin";
+    let engine = ["--engine", "refine", "--ops", "1"];
+    let preloaded =
+        |calls: &str| output(&[&["verify", stack, "--preload", calls], &engine[..]].concat());
+    let (code, stdout, _) = preloaded("push(2); push(1); pop()");
+    assert_eq!(code, 0, "{stdout}");
+    let first = "with 2 threads, 1 operation each, values 1 to 2, after the preload push(2); push(1); pop()\n";
+    assert!(stdout.contains(first), "{stdout}");
+    // It is no mistake of the model's text, but one all the same.
+    let (code, _, stderr) = preloaded("psh(1)");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("`--preload`: unknown operation `psh`"), "{stderr}");
+    let locked = "models/guide/locked_register.lin";
+    let (code, _, stderr) =
+        output(&["verify", locked, "--preload", "write(1); write(1); write(2)"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("preload: `write(2)` waits at line "), "{stderr}");
+    // Those who prove something for all runs say that they leave it out.
+    let (_, stdout, _) = output(&["verify", stack, "--preload", "push(1)"]);
+    assert!(stdout.contains("the preload is not looked at"), "{stdout}");
+    // A run has the calls in its history.
+    let (code, stdout, _) =
+        output(&["run", stack, "--preload", "push(2)", "--ops", "1", "--quiet"]);
+    let history = r#"{"process":0,"type":"invoke","f":"push","value":2,"time":0}"#;
+    assert!(code == 0 && stdout.starts_with(history), "{stdout}");
+}
+
+#[test]
+fn a_preload_that_is_wrong_is_a_violation() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("stack.lin");
+    let model = "spec stack; shared x: int?; preload { push(1); push(2); pop(); pop(); }
+        op push(v: int) { x = v; } op pop() -> int? { return swap(x, none); }";
+    std::fs::write(&file, model).unwrap();
+    let (code, stdout, _) = output(&["verify", file.to_str().unwrap()]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("├─pop() → none─┤"), "{stdout}");
+    assert!(stdout.contains("reduce: not asked: `refine` has found what is wrong"), "{stdout}");
 }
 
 #[test]
@@ -320,7 +366,7 @@ fn code_is_proved_through_its_sub_operations() {
     assert!(stdout.contains("popped twice"), "{stdout}");
     let says = |line: &str| stdout.lines().filter(|said| said.starts_with(line)).count();
     for engine in ["reduce", "shape", "base"] {
-        let line = format!("  {engine}: inconclusive: not asked: `refine` has found what is wrong");
+        let line = format!("  {engine}: not asked: `refine` has found what is wrong");
         assert_eq!(says(&line), 1, "{stdout}");
     }
     // Where all engines are asked, it says in one line why it proves nothing.

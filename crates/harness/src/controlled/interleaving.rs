@@ -4,9 +4,10 @@ use super::observe::RealTime;
 use super::points::is_point;
 use super::program::{Mark, calls};
 use super::sequence::linearized;
+use super::words::synchronizes;
 use crate::definition::Subject;
 use crate::scenario::Scenario;
-use linchpin_explore::{Event, EventKind, Execution};
+use linchpin_explore::{EventKind, Execution};
 use linchpin_spec::Value;
 use linchpin_sync::runtime::{CellAccess, PlaceKind, Site};
 use rustc_hash::FxHashMap;
@@ -74,7 +75,7 @@ impl Steps<'_> {
         };
         for at in order {
             let event = &self.execution.events[at];
-            let Some(what) = self.what(event, &addresses, &numbers) else { continue };
+            let Some(what) = self.what(at, &addresses, &numbers) else { continue };
             numbers.insert(at, lines.len() + 1);
             let site = event.site.map_or_else(String::new, shown_site);
             let source = event.site.and_then(|site| sources.line(site)).unwrap_or_default();
@@ -86,10 +87,11 @@ impl Steps<'_> {
     /// What a step does, if it is shown. Of the first thread only its calls are.
     fn what(
         &self,
-        event: &Event,
+        at: usize,
         addresses: &FxHashMap<u64, usize>,
         numbers: &FxHashMap<usize, usize>,
     ) -> Option<String> {
+        let event = &self.execution.events[at];
         let value = |word: u64| match addresses.get(&word) {
             Some(name) => format!("@{name}"),
             None => (word as i64).to_string(),
@@ -102,15 +104,13 @@ impl Steps<'_> {
                 if kind == Some(PlaceKind::Join) {
                     return None;
                 }
-                let lock = matches!(kind, Some(PlaceKind::Mutex | PlaceKind::RwLock));
-                let mut what = match (read, wrote) {
-                    (Some(0), Some(1)) if lock => "locks".to_owned(),
-                    (None, Some(0)) if lock => "unlocks".to_owned(),
+                let known = synchronizes(self.execution, at).map(str::to_owned);
+                let mut what = known.unwrap_or_else(|| match (read, wrote) {
                     (Some(read), Some(wrote)) => format!("{} → {}", value(*read), value(*wrote)),
                     (Some(read), None) => format!("reads {}", value(*read)),
                     (None, Some(wrote)) => format!("writes {}", value(*wrote)),
                     (None, None) => "waits".to_owned(),
-                };
+                });
                 if self.weak {
                     let _ = write!(what, "  {order:?}");
                     if read.is_some() {
@@ -223,8 +223,11 @@ fn addresses(execution: &Execution) -> FxHashMap<u64, usize> {
     names
 }
 
+/// A place in the source: of a crate from a registry, where it is in that crate.
 pub(super) fn shown_site(site: Site) -> String {
-    format!("{}:{}", site.file(), site.line())
+    let file = site.file();
+    let in_crate = file.split_once("/registry/src/").and_then(|(_, rest)| rest.split_once('/'));
+    format!("{}:{}", in_crate.map_or(file, |(_, file)| file), site.line())
 }
 
 /// Lines of source files, where these are found.

@@ -17,6 +17,7 @@ mod shrink;
 mod task;
 mod unseen;
 mod watchdog;
+mod words;
 
 use crate::covered::Covered;
 use crate::definition::Definition;

@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 use linchpin_explore::{EventKind, Execution, Exploration, Problem, Strategy, Together, explore};
 use linchpin_history::{History, OpId};
 use linchpin_spec::Value;
-use linchpin_sync::runtime::took_static;
+use linchpin_sync::runtime::{PlaceKind, took_static};
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
@@ -387,7 +387,7 @@ impl Found {
             }
             Wrong::Stuck(history) => {
                 let mut stuck = failure(Kind::Stuck).history(history);
-                stuck.notes.extend(execution.problem.as_ref().map(|problem| problem.told(&who)));
+                stuck.notes.extend(execution.problem.as_ref().map(|problem| told(problem, &who)));
                 stuck
             }
             Wrong::Problem(history) => failure(kind(&execution, &who)).history(history),
@@ -399,10 +399,28 @@ impl Found {
             answers: &answers,
             weak,
         };
+        if let Kind::Race(_) = failure.kind {
+            failure.notes.push(
+                "only what is of linchpin orders accesses of its cells: if a lock or an atomic of \
+                 std keeps these two apart, use that of linchpin::sync in the test"
+                    .to_owned(),
+            );
+        }
         failure.interleaving = Some(steps.text(&real_time));
         failure.decisions = Some(execution.decisions);
         failure
     }
+}
+
+/// A problem in words. That the first thread waits for the others says nothing.
+fn told(problem: &Problem, who: &dyn Fn(usize) -> String) -> String {
+    let mut problem = problem.clone();
+    if let Problem::Deadlock { waiting } = &mut problem
+        && waiting.len() > 1
+    {
+        waiting.retain(|one| one.thread != 0 || one.place != Some(PlaceKind::Join));
+    }
+    problem.told(who)
 }
 
 /// What kind of failure a problem is.
@@ -412,7 +430,7 @@ pub(super) fn kind(execution: &Execution, who: &dyn Fn(usize) -> String) -> Kind
         EventKind::Mark(word) => Mark::of(word) == Mark::Quiet,
         _ => false,
     });
-    let told = || problem.told(who);
+    let told = || told(problem, who);
     match problem {
         Problem::Panicked { thread: 0, message } if quiet => Kind::FinallyFailed(message.clone()),
         Problem::Panicked { message, .. } => Kind::Panicked(message.clone()),

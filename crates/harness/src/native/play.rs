@@ -1,8 +1,7 @@
-//! Playing scenarios and judging what happened: a batch of rounds, or one long run.
+//! Playing scenarios and judging what happened: a batch of rounds.
 
 use super::batch::{Batch, Round, message};
-use super::session::{BATCH, Found, Judged, LONG, Session};
-use crate::enumerate::Alphabet;
+use super::session::{BATCH, Found, Judged, Session};
 use crate::execution::Execution;
 use crate::failure::Kind;
 use crate::judge::Violated;
@@ -21,22 +20,21 @@ const HANG: Duration = Duration::from_secs(5);
 /// Nothing happens for so long, and the specification lets everyone wait: they do.
 const WAIT: Duration = Duration::from_millis(60);
 
-/// So long judging a long run may take.
-const LONG_JUDGING: Duration = Duration::from_millis(300);
-
 impl<T: Send + Sync + 'static> Session<'_, T> {
     /// Plays these scenarios, each on an object of its own, and judges what happened: beside the
     /// next batch if there is a core for that, and otherwise before it.
     pub(super) fn play(&mut self, scenarios: Vec<Arc<Scenario>>) -> Judged {
         let began = Instant::now();
         let batch = self.made(scenarios)?;
-        let patience = if self.definition.subject.waits() { WAIT } else { HANG };
+        let patience = self.patience();
         self.team.start(&batch);
         let earlier = self.settle();
         let is_stuck = !self.team.watch(&batch, patience).is_empty();
         earlier?;
         let judged = if is_stuck {
-            self.stuck(&batch, patience)
+            let (executions, stuck) = self.stuck(&batch, patience);
+            self.judge_all(&batch, executions)?;
+            stuck.map_or(Ok(()), Err)
         } else if self.team.cores() > self.options.threads {
             self.unjudged = Some(batch);
             Ok(())
@@ -50,13 +48,18 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
         judged
     }
 
+    /// Nothing happens for so long: something hangs, or waits.
+    pub(super) fn patience(&self) -> Duration {
+        if self.definition.subject.waits() { WAIT } else { HANG }
+    }
+
     /// Judges what is still to be judged.
     pub(super) fn settle(&mut self) -> Judged {
         self.unjudged.take().map_or(Ok(()), |batch| self.judged(&batch))
     }
 
     /// Fresh objects for these scenarios.
-    fn made(&self, scenarios: Vec<Arc<Scenario>>) -> Result<Arc<Batch<T>>, Box<Found>> {
+    pub(super) fn made(&self, scenarios: Vec<Arc<Scenario>>) -> Result<Arc<Batch<T>>, Box<Found>> {
         let definition = self.definition;
         let round = |scenario: Arc<Scenario>| {
             let object = (definition.make)();
@@ -78,13 +81,18 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
         Ok(Arc::new(Batch::new(definition, rounds, spins)))
     }
 
-    /// Workers did not come back: may they wait, by the specification?
-    fn stuck(&mut self, batch: &Arc<Batch<T>>, waited: Duration) -> Judged {
+    /// Workers did not come back: what they did, and what is wrong if they may not wait, by the
+    /// specification.
+    pub(super) fn stuck(
+        &mut self,
+        batch: &Arc<Batch<T>>,
+        waited: Duration,
+    ) -> (Vec<Execution>, Option<Box<Found>>) {
         let subject = &self.definition.subject;
         let executions = batch.executions();
         let (Some(last), true) = (executions.last(), batch.panicked().is_none()) else {
             self.left_waiting += self.team.replace_lost();
-            return self.judge_all(batch, executions);
+            return (executions, None);
         };
         let scenario = Arc::clone(&batch.rounds[executions.len() - 1].scenario);
         let pending = last.pending(&scenario);
@@ -92,18 +100,15 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
             && waits_rightly(subject, &scenario, last);
         if may {
             self.left_waiting += self.team.replace_lost();
-            return self.judge_all(batch, executions);
+            return (executions, None);
         }
         // They should be answered. Perhaps they are only slow.
-        let hang = HANG.saturating_sub(waited);
-        let execution = last.clone();
-        if self.team.watch(batch, hang).is_empty() {
-            return self.judge_all(batch, executions);
+        if self.team.watch(batch, HANG.saturating_sub(waited)).is_empty() {
+            return (executions, None);
         }
         self.team.replace_lost();
-        self.judge_all(batch, executions)?;
-        let kind = Kind::Stuck;
-        Err(Box::new(Found { kind, scenario, execution, violated: None }))
+        let (kind, execution) = (Kind::Stuck, last.clone());
+        (executions, Some(Box::new(Found { kind, scenario, execution, violated: None })))
     }
 
     fn judged(&mut self, batch: &Batch<T>) -> Judged {
@@ -130,7 +135,7 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
     }
 
     /// What the check after a round says, if it fails.
-    fn finally_fails(&self, round: &Round<T>, execution: &Execution) -> Option<String> {
+    pub(super) fn finally_fails(&self, round: &Round<T>, execution: &Execution) -> Option<String> {
         let check = self.definition.finally.as_ref()?;
         if !execution.pending(&round.scenario).is_empty() {
             return None;
@@ -138,55 +143,9 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
         let checked = catch_unwind(AssertUnwindSafe(|| check(&round.object)));
         checked.err().map(|panic| message(&*panic))
     }
-
-    /// A long run on one object reaches what short ones do not: indices that wrap around, memory
-    /// that is used again.
-    pub(super) fn long_run(&mut self) -> Judged {
-        let began = Instant::now();
-        let subject = &self.definition.subject;
-        let ops = (self.long / self.options.threads).max(1);
-        let alphabet = Alphabet::new(&subject.operations);
-        let (threads, first) = (self.options.threads, subject.first_fresh());
-        let drawn = alphabet.scenario(&mut self.random, threads, ops, first);
-        let batch = self.made(vec![Arc::new(subject.complete(drawn))])?;
-        self.team.start(&batch);
-        let earlier = self.settle();
-        let is_stuck = !self.team.watch(&batch, HANG).is_empty();
-        earlier?;
-        if is_stuck {
-            return self.stuck(&batch, HANG);
-        }
-        let judging = Instant::now();
-        let judged = self.judge_long(&batch);
-        self.long = match judging.elapsed() > LONG_JUDGING / 3 {
-            true => (self.long / 2).max(LONG.0 / 10),
-            false => (self.long * 2).min(LONG.1),
-        };
-        self.long_time += began.elapsed();
-        judged
-    }
-
-    fn judge_long(&mut self, batch: &Batch<T>) -> Judged {
-        for (round, execution) in batch.rounds.iter().zip(batch.executions()) {
-            self.covered.long_runs += 1;
-            self.covered.operations += round.scenario.len() as u64;
-            self.covered.histories += 1;
-            if let Some(panicked) = batch.panicked() {
-                return found(Kind::Panicked(panicked.message), round, execution, None);
-            }
-            let violated = self.judge.examine(&round.scenario, &execution, LONG_JUDGING);
-            if violated.is_some() {
-                return found(Kind::NotLinearizable, round, execution, violated);
-            }
-            if let Some(said) = self.finally_fails(round, &execution) {
-                return found(Kind::FinallyFailed(said), round, execution, None);
-            }
-        }
-        Ok(())
-    }
 }
 
-fn found<T>(
+pub(super) fn found<T>(
     kind: Kind,
     round: &Round<T>,
     execution: Execution,

@@ -1,6 +1,7 @@
 //! One native test: what is played next, and for how long. How it is played is in `play`.
 
 use super::batch::Batch;
+use super::long::LONG;
 use super::team::Team;
 use crate::controlled::memory;
 use crate::covered::Covered;
@@ -25,13 +26,7 @@ pub(super) const BATCH: usize = 200;
 const TIME: Duration = Duration::from_secs(1);
 
 /// So many threads may be left waiting, in one test.
-const LEFT_WAITING: usize = 16;
-
-/// Before this time there are no long runs.
-const ROUNDS_FIRST: Duration = Duration::from_millis(50);
-
-/// Operations of a long run, at first and at most.
-pub(super) const LONG: (usize, usize) = (2_000, 20_000);
+pub(super) const LEFT_WAITING: usize = 16;
 
 /// How long the scenario that failed the last time is tried.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -44,12 +39,14 @@ pub(super) struct Session<'a, T> {
     pub(super) team: Team<T>,
     pub(super) random: Rng,
     pub(super) covered: Covered,
-    started: Instant,
+    pub(super) started: Instant,
     end: Option<Instant>,
     pub(super) batch: usize,
     pub(super) long: usize,
     pub(super) long_time: Duration,
     pub(super) left_waiting: usize,
+    /// How many of those by long runs.
+    pub(super) left_by_long: usize,
     /// Whether there are hardly any scenarios, or none, in which no thread may wait for ever.
     must_wait: bool,
     /// A batch that was played and is still to be judged.
@@ -99,6 +96,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             long: LONG.0,
             long_time: Duration::ZERO,
             left_waiting: 0,
+            left_by_long: 0,
             must_wait: subject.scenario.is_some(),
             unjudged: None,
             stopped: None,
@@ -249,16 +247,6 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             self.waiting.insert(scenario.clone(), may);
         }
         may
-    }
-
-    /// Long runs take about a third of the time, where they make sense: a scenario by hand has no
-    /// long form, and operations that wait would wait.
-    fn long_is_due(&self) -> bool {
-        let subject = &self.definition.subject;
-        let makes_sense = subject.scenario.is_none() && !subject.waits();
-        let elapsed = self.started.elapsed();
-        // What a short round finds is easier to read, so they come first.
-        makes_sense && elapsed > ROUNDS_FIRST && self.long_time * 3 < elapsed
     }
 
     fn failure(&self, found: Found) -> Failure {

@@ -125,6 +125,7 @@ fn a_data_race_is_found() {
         .check()
         .expect_err("it races");
     assert!(matches!(failure.kind, Kind::Race(_)), "{failure}");
+    assert!(failure.to_string().contains("use that of linchpin::sync"), "{failure}");
 }
 
 #[test]

@@ -44,6 +44,11 @@ fn one_receiver_too_many_waits_rightly() {
 fn a_lost_wake_up_is_found() {
     let failure = channel(true, &[&["enqueue"], &["dequeue"]]).expect_err("a wake-up is lost");
     assert_eq!(failure.kind, Kind::Stuck, "{failure}");
+    // Its steps are those of the test, in the words of people.
+    let said = failure.to_string();
+    assert!(said.contains("begins to wait") && said.contains("unlocks"), "{said}");
+    assert!(!said.contains("condvar.rs") && !said.contains("ptr/mod.rs"), "{said}");
+    assert!(!said.contains("the first thread waits"), "{said}");
 }
 
 #[test]

@@ -13,14 +13,14 @@ use std::time::Duration;
 struct Channel {
     values: Mutex<VecDeque<u64>>,
     sent: Condvar,
-    /// Whether `send` forgets to wake those who wait.
-    forgets: bool,
+    /// After so many values `send` forgets to wake those who wait.
+    forgets: Option<u64>,
 }
 
 impl Channel {
     fn send(&self, value: u64) {
         self.values.lock().unwrap().push_back(value);
-        if !self.forgets {
+        if self.forgets.is_none_or(|known| value <= known) {
             self.sent.notify_one();
         }
     }
@@ -44,7 +44,7 @@ linchpin_harness::test! {
 
 #[test]
 fn a_receiver_that_is_not_woken_is_stuck() {
-    let make = || Channel { forgets: true, ..Channel::default() };
+    let make = || Channel { forgets: Some(0), ..Channel::default() };
     let recv = NamedCall::new("dequeue", vec![]);
     let send = NamedCall::new("enqueue", vec![7.into()]);
     let test = Test::new("forgets", make)
@@ -61,6 +61,42 @@ fn a_receiver_that_is_not_woken_is_stuck() {
     let failure = test.check().expect_err("the receiver is not woken");
     assert_eq!(failure.kind, Kind::Stuck);
     assert!(failure.to_string().contains("dequeue by process 0 does not return"), "{failure}");
+}
+
+/// Fresh values are numbered in the order of threads, so this one forgets in long runs only.
+#[test]
+fn a_receiver_that_is_not_woken_in_a_long_run_is_stuck() {
+    let failure = Test::new("forgets-late", || Channel { forgets: Some(64), ..Channel::default() })
+        .spec("queue")
+        .plan(Plan::native().time(60))
+        .op("enqueue", (fresh,), |channel, (value,): (u64,)| {
+            if (65..70).contains(&value) {
+                // Late enough for a receiver to wait.
+                thread::sleep(Duration::from_millis(5));
+            }
+            channel.send(value);
+        })
+        .blocking_op("dequeue", (), |channel, ()| channel.recv())
+        .folder(None)
+        .check()
+        .expect_err("the receiver is not woken");
+    assert_eq!(failure.kind, Kind::Stuck);
+    let said = failure.to_string();
+    assert!(said.contains("does not return"), "{said}");
+    assert!(said.contains("calls by 2 threads"), "{said}");
+}
+
+#[test]
+fn operations_that_wait_take_part_in_long_runs() {
+    let covered = Test::new("waits-long", Channel::default)
+        .spec("queue")
+        .plan(Plan::native().time(1))
+        .op("enqueue", (fresh,), |channel, (value,): (u64,)| channel.send(value))
+        .blocking_op("dequeue", (), |channel, ()| channel.recv())
+        .folder(None)
+        .check()
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(covered.long_runs > 0, "{covered}");
 }
 
 #[test]

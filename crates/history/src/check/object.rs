@@ -7,6 +7,7 @@ use linchpin_history_data::crash::{Applied, Interrupted};
 use linchpin_history_data::{History, Judgement, Object, OpId};
 use linchpin_search::quick::{self, Quick};
 use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
+use linchpin_spec::Builtin;
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 
@@ -50,19 +51,38 @@ pub(super) fn search_quickly(
     search: &SearchOptions,
 ) -> Option<Answer> {
     let decided = quick::decide(object.data_type()?, object.init.as_ref(), history, ids, limits)?;
-    let has_time = !(search.core_time.is_zero() && search.event_time.is_zero());
-    if has_time && matches!(decided, Quick::Violated(..)) {
+    if search.explains() && matches!(decided, Quick::Violated(..)) {
         return None;
     }
-    let judgement = decided.judgement(&*object.spec, history);
+    Some(quick_answer(decided, object, history))
+}
+
+/// What the quick search says.
+pub(super) fn quick_answer(quick: Quick, object: &Object, history: &History) -> Answer {
+    let judgement = quick.judgement(&*object.spec, history);
     let (method, possible) = ("quick search".to_owned(), Vec::new());
-    Some(Answer { judgement, method, possible, notes: Vec::new() })
+    Answer { judgement, method, possible, notes: Vec::new() }
 }
 
 impl OneObject<'_> {
     /// Judges it by whatever it takes.
     pub(super) fn check(&self, limits: &Limits, search: &SearchOptions) -> Answer {
         let mut notes = Vec::new();
+        let is_free = search.parallel && limits.configurations.is_none();
+        if let (Some((builtin, data_type, at)), true) = (self.quick(), is_free) {
+            let (before, after) = data_type.methods().split_at(at);
+            if let Some(answer) = self.first_of(before, data_type, limits, search, &mut notes) {
+                return Answer { notes, ..answer };
+            }
+            let others = |limits: &Limits| {
+                let mut notes = notes.clone();
+                match self.first_of(after, data_type, limits, search, &mut notes) {
+                    Some(answer) => Answer { notes, ..answer },
+                    None => self.search(limits, search, notes),
+                }
+            };
+            return self.check_beside(builtin, limits, search, others);
+        }
         match self.monitor(limits, search, &mut notes) {
             Some(answer) => Answer { notes, ..answer },
             None => self.search(limits, search, notes),
@@ -81,19 +101,21 @@ impl OneObject<'_> {
         let methods = data_type.methods();
         let (before, after) = methods.split_at(data_type.quick_after().unwrap_or(methods.len()));
         self.first_of(before, data_type, limits, search, notes)
-            .or_else(|| self.search_quickly(data_type, limits, search))
+            .or_else(|| self.search_quickly(limits, search))
             .or_else(|| self.first_of(after, data_type, limits, search, notes))
     }
 
-    fn search_quickly(
-        &self,
-        data_type: &dyn DataType,
-        limits: &Limits,
-        search: &SearchOptions,
-    ) -> Option<Answer> {
-        data_type.quick_after().filter(|_| self.quick && self.interrupted.is_empty())?;
+    fn search_quickly(&self, limits: &Limits, search: &SearchOptions) -> Option<Answer> {
+        self.quick()?;
         let ids: Vec<OpId> = self.history.ids().collect();
         search_quickly(self.object, self.history, &ids, limits, search)
+    }
+
+    /// What the quick search knows it as, and after how many methods it goes; nothing if it does
+    /// not.
+    fn quick(&self) -> Option<(Builtin, &'static dyn DataType, usize)> {
+        let data_type = self.data_type().filter(|_| self.quick && self.interrupted.is_empty())?;
+        Some((self.object.data_type()?, data_type, data_type.quick_after()?))
     }
 
     /// Searches; `notes` says why no monitor applies.

@@ -18,8 +18,10 @@ fn compare(object: &Object) {
     for round in 0..rounds {
         let sort = Sort { operations: random.usize(1..=SMALL.operations), ..SMALL };
         let mut history = history(&mut random, &*object.spec, sort);
-        let search =
-            SearchOptions { core_time: Duration::from_millis(100), ..SearchOptions::default() };
+        // Sometimes the quick search and the others look at the same time, from the beginning.
+        let quick_alone = if round % 2 == 0 { 0 } else { usize::MAX };
+        let core_time = Duration::from_millis(100);
+        let search = SearchOptions { core_time, quick_alone, ..SearchOptions::default() };
         let options = CheckOptions { monitors: round % 3 != 0, search, ..CheckOptions::default() };
         let checked = check(object, &mut history, &options).unwrap();
         let tag = format!("{} by {}", object.name, checked.method);
@@ -38,6 +40,33 @@ fn every_builtin_object() {
             _ => None,
         };
         compare(&Object::builtin(info.name, init).unwrap());
+    }
+}
+
+/// Whichever is first, histories that are too long for brute force have one answer.
+#[test]
+fn the_quick_search_and_the_others_agree() {
+    let sort = Sort { processes: 6, operations: 24, ..SMALL };
+    for name in ["queue", "stack", "priority-queue", "multi-register", "cas-register", "kv"] {
+        let object = Object::builtin(name, None).unwrap();
+        let mut random = fastrand::Rng::with_seed(seed(name));
+        let (rounds, mut violated) = (cases(25), 0);
+        for _ in 0..rounds {
+            let corrupted = *random.choice(&[0, 95]).unwrap();
+            let mut history = history(&mut random, &*object.spec, Sort { corrupted, ..sort });
+            let holds = [0, 1 << 7].map(|quick_alone| {
+                let (core_time, event_time) = (Duration::ZERO, Duration::ZERO);
+                let search =
+                    SearchOptions { core_time, event_time, quick_alone, ..Default::default() };
+                let options = CheckOptions { search, ..CheckOptions::default() };
+                check(&object, &mut history, &options).unwrap().judgement.is_holds()
+            });
+            let options = CheckOptions { monitors: false, ..CheckOptions::default() };
+            let slow = check(&object, &mut history, &options).unwrap().judgement;
+            assert_eq!(holds, [slow.is_holds(); 2], "{name}: {slow:?}: {history:#?}");
+            violated += usize::from(!slow.is_holds());
+        }
+        assert!((rounds / 10..=rounds * 9 / 10).contains(&violated), "{name}: {violated}");
     }
 }
 

@@ -5,10 +5,12 @@
 //! response is a move of its own.
 
 mod call;
+mod preload;
 mod replay;
 mod runner;
 mod scheduler;
 
+pub use preload::{AnsweredCall, PreloadError, Preloaded, preload};
 pub use replay::{ReplayError, replay};
 pub use runner::{Runner, RunnerError};
 pub use scheduler::{MAX_DEPTH, Scheduler};

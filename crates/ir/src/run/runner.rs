@@ -1,6 +1,7 @@
 //! Random runs.
 
 use super::call::Enabled;
+use super::preload::{PreloadError, Preloaded, preload};
 use super::scheduler::Schedule;
 use super::{End, Run, RunOptions, Session};
 use crate::domain::{Domain, DomainBounds};
@@ -16,6 +17,8 @@ pub struct Runner {
     /// For each operation, its lists of arguments.
     pub(super) domains: Vec<Domain>,
     options: RunOptions,
+    /// What comes before every run, if the model says so.
+    preloaded: Option<Preloaded>,
 }
 
 /// Why a model cannot be run.
@@ -29,6 +32,9 @@ pub enum RunnerError {
         /// The operation.
         operation: String,
     },
+    /// The calls of its `preload` cannot be made.
+    #[error(transparent)]
+    Preload(#[from] PreloadError),
 }
 
 impl Runner {
@@ -44,7 +50,12 @@ impl Runner {
             0 => Machine::new(program, options.memory),
             _ => Machine::with_crashes(program, options.memory),
         };
-        Ok(Runner { machine, domains, options })
+        let preloaded = match program.preload.is_empty() {
+            true => None,
+            false if options.crashes > 0 => return Err(PreloadError::Crashes.into()),
+            false => Some(preload(&machine)?),
+        };
+        Ok(Runner { machine, domains, options, preloaded })
     }
 
     /// The machine that executes the runs.
@@ -59,6 +70,13 @@ impl Runner {
             Ok(session) => session,
             Err(fault) => return Run::without_moves(End::Faulted(fault)),
         };
+        if let Some(preloaded) = &self.preloaded {
+            session.run = preloaded.run.clone();
+            match &preloaded.result {
+                Ok(state) => session.state = state.clone(),
+                Err(_) => return session.run,
+            }
+        }
         let threads = session.state.threads.len();
         let length = self.expected_length();
         let mut schedule = Schedule::new(self.options.scheduler, threads, length, &mut random);

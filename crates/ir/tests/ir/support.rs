@@ -151,6 +151,7 @@ pub fn program(shared: Vec<Variable>, operations: Vec<Operation>, threads: usize
         shared,
         thread_locals: vec![],
         init: None,
+        preload: vec![],
         operations,
         threads: vec![thread; threads],
         spec: SpecSource::Builtin { name: "register".to_owned(), init: None },

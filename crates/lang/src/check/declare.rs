@@ -15,6 +15,7 @@ impl Checker<'_> {
             Item::SpecBlock(b) => b.state.len() + b.operations.len() + b.functions.len(),
             Item::Reference(b) => b.shared.len() + b.inits.len() + b.operations.len(),
             Item::Role(_, operations) => operations.len(),
+            Item::Preload(block) => block.calls.len(),
             _ => 1,
         });
         if inside.sum::<usize>() <= limits::DECLARATIONS {
@@ -223,6 +224,7 @@ impl Checker<'_> {
                 Item::SpecName(name, _) => once.push(("spec", name.span)),
                 Item::SpecBlock(block) => once.push(("spec", block.span)),
                 Item::Init(_, span) => once.push(("init", *span)),
+                Item::Preload(block) => once.push(("preload", block.span)),
                 Item::Reference(block) => once.push(("reference", block.span)),
                 Item::Bounds(_, span) => once.push(("bounds", *span)),
                 Item::Recover(_, span) => once.push(("recover", *span)),

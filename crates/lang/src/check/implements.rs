@@ -89,6 +89,7 @@ impl Checker<'_> {
             shared: std::mem::take(&mut self.globals.shared),
             thread_locals: Vec::new(),
             init: None,
+            preload: Vec::new(),
             operations: operations?,
             functions: functions?,
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),

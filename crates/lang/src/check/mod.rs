@@ -21,6 +21,7 @@ mod formula;
 mod implements;
 mod persistence;
 mod place;
+mod preload;
 mod recursion;
 mod reference;
 mod routine;
@@ -211,6 +212,7 @@ impl<'s> Checker<'s> {
             ast::Item::Init(block, span) => Some(self.init(block, *span)),
             _ => None,
         });
+        let preload = self.preload(model, &operations);
         let persistence = self.recovery(model, lines, &operations);
         if operations.is_empty() && self.diagnostics.is_empty() {
             self.no_operation(declared.first().map(|function| &function.name));
@@ -234,6 +236,7 @@ impl<'s> Checker<'s> {
             shared: flat(globals.shared),
             thread_locals: globals.thread_locals,
             init: init.flatten(),
+            preload,
             operations,
             functions,
             spec,

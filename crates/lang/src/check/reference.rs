@@ -124,6 +124,7 @@ impl Checker<'_> {
                 Some(init) => Some(init?),
                 None => None,
             },
+            preload: Vec::new(),
             operations: checked,
             functions: Vec::new(),
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),

@@ -2,7 +2,7 @@
 //!
 //! `docs/errors.md` shows the messages in full; here are the many cases between them.
 
-use crate::{Config, check};
+use crate::{Config, Diagnostic, check};
 
 /// The declarations that every case has.
 const MODEL: &str = "\
@@ -349,4 +349,56 @@ fn persistent_memory() {
         let said = declared(items);
         assert!(said.iter().any(|message| message.contains(expected)), "{items}: {said:?}");
     }
+}
+
+/// The calls of a preload as the program has them, or what is said against them.
+fn preloaded(items: &str, asked: Option<&str>) -> Result<String, Vec<String>> {
+    let source = format!(
+        "spec stack; param K: int = 2; shared n: int; {items} op push(v: int) {{ n = v; }} \
+         op pop() -> int? {{ return none; }} fn helper() {{ }}"
+    );
+    let config = Config { preload: asked.map(str::to_owned), ..Config::default() };
+    let compiled = crate::compile(&source, &config);
+    let messages = |mistakes: Vec<Diagnostic>| mistakes.into_iter().map(|of| of.message).collect();
+    compiled.map(|of| of.program.preload_shown().unwrap_or_default()).map_err(messages)
+}
+
+#[test]
+fn preloads() {
+    let right = |items: &str, shown: &str| assert_eq!(preloaded(items, None), Ok(shown.to_owned()));
+    right("", "");
+    right("preload { }", "");
+    right("preload { push(1); push(K + 1); pop(); }", "push(1); push(3); pop()");
+    right("preload { push(-1); pop() }", "push(-1); pop()");
+    let wrong = |items: &str, message: &str| {
+        assert_eq!(preloaded(items, None), Err(vec![message.to_owned()]), "{items}");
+    };
+    wrong("preload { psh(1); }", "unknown operation `psh`");
+    wrong("preload { helper(); }", "unknown operation `helper`");
+    wrong("preload { push(); }", "`push` takes 1 argument");
+    wrong("preload { push(1, 2); }", "`push` takes 1 argument");
+    wrong("preload { push(true); }", "expected `int`, found `bool`");
+    wrong("preload { push(n); }", "`n` is not a constant");
+    wrong("preload { } preload { }", "a model has one `preload`");
+    wrong("preload { push(1) pop(); }", "expected `;`, found `pop`");
+    wrong("preload { 1; }", "expected a call of an operation, found `1`");
+    // The word is a name everywhere else.
+    right("shared preload: int; fn f() { let preload = preload; }", "");
+}
+
+#[test]
+fn a_preload_that_is_asked_for_takes_the_place_of_the_declared_one() {
+    let asked = |asked: &str| preloaded("preload { push(1); }", Some(asked));
+    assert_eq!(asked("push(2); push(1)"), Ok("push(2); push(1)".to_owned()));
+    assert_eq!(asked("push(2);"), Ok("push(2)".to_owned()));
+    assert_eq!(asked("  "), Ok(String::new()));
+    let wrong = |text: &str, message: &str| {
+        assert_eq!(asked(text), Err(vec![format!("`--preload`: {message}")]), "{text}");
+    };
+    wrong("psh(1)", "unknown operation `psh`");
+    wrong("push(1); } op f() {", "expected a call of an operation, found `op`");
+    wrong("push(1", "expected `,` or `)`, found `}`");
+    // A mistake in the model is one whatever is asked for.
+    let both = preloaded("preload { psh(1); }", Some("push(1)"));
+    assert_eq!(both, Err(vec!["unknown operation `psh`".to_owned()]));
 }

@@ -111,6 +111,7 @@ impl<'m> Lowering<'m> {
             shared: model.shared.clone(),
             thread_locals: model.thread_locals.clone(),
             init,
+            preload: model.preload.clone(),
             operations,
             threads: model.threads.clone(),
             spec,

@@ -30,6 +30,8 @@ pub enum Item {
     Local(Variable),
     /// `init { … }`
     Init(Block, Span),
+    /// `preload { push(1); … }`
+    Preload(PreloadBlock),
     /// `op name(…) { … }`
     Op(Routine),
     /// `fn name(…) { … }`
@@ -68,6 +70,24 @@ pub struct SpecBlock {
     pub functions: Vec<Routine>,
     /// The word `spec`.
     pub span: Span,
+}
+
+/// A `preload { … }` block.
+#[derive(Clone, Debug)]
+pub struct PreloadBlock {
+    /// Its calls, in order.
+    pub calls: Vec<PreloadCall>,
+    /// The word `preload`.
+    pub span: Span,
+}
+
+/// A call in a `preload { … }` block.
+#[derive(Clone, Debug)]
+pub struct PreloadCall {
+    /// What is called.
+    pub operation: Ident,
+    /// With what.
+    pub arguments: Vec<Expr>,
 }
 
 /// A `reference { … }` block.

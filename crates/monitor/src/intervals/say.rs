@@ -32,9 +32,7 @@ impl<'a> Speech<'a> {
 
     /// "by process 3".
     pub fn by(&self, op: OpId) -> String {
-        let process = self.history[op].process as usize;
-        let name = self.history.processes.get(process);
-        name.map_or_else(|| format!("by process {process}"), |name| format!("by process {name}"))
+        format!("by {}", self.history.caller(op))
     }
 
     /// "enqueue(7) by process 0", "dequeue → 7 by process 2", "dequeue → null by process 2".
@@ -53,7 +51,7 @@ impl<'a> Speech<'a> {
         let is_peek = self.object.peek.filter(|(peek, _)| *peek == kind);
         let name = is_peek.map_or(self.object.remove.1, |(_, name)| name);
         match self.history.value(operation.response) {
-            value if operation.completed => format!("{name} → {value} {by}"),
+            value if operation.completed => format!("{name} → {} {by}", self.history.say(&value)),
             _ => format!("the {name} without an answer {by}"),
         }
     }

@@ -56,8 +56,6 @@ impl<'h> Names<'h> {
     /// An operation with its process: "mwcas(x: 0→1, y: 0→1) by process 2".
     pub(super) fn operation(&self, id: OpId) -> String {
         let operation = &self.history[id];
-        let process = self.history.processes.get(operation.process as usize);
-        let process = process.cloned().unwrap_or_else(|| operation.process.to_string());
         let swap = usize::from(operation.operation) == linchpin_spec::Mwcas::MWCAS;
         let words = if swap { operation.argument } else { operation.response };
         let word = |word: &[ValueId; 3]| {
@@ -71,6 +69,6 @@ impl<'h> Names<'h> {
         let words: Vec<String> = self.history.words(words).iter().map(word).collect();
         let name = if swap { "mwcas" } else { "mwread" };
         let unfinished = if operation.completed { "" } else { "unfinished " };
-        format!("{unfinished}{name}({}) by process {process}", words.join(", "))
+        format!("{unfinished}{name}({}) by {}", words.join(", "), self.history.caller(id))
     }
 }

@@ -30,6 +30,18 @@ struct Explorer<'a> {
 /// What the naive explorer found: `Some(true)` if every history is linearizable and no step goes
 /// wrong; `None` if it gave up.
 pub fn naive(program: &Program, calls: usize, values: i64) -> Option<bool> {
+    let state = Machine::new(program, Memory::Collected).initial().unwrap();
+    naive_from(program, calls, values, state, Vec::new())
+}
+
+/// The same of runs that go on from this state, to which these events have led.
+pub fn naive_from(
+    program: &Program,
+    calls: usize,
+    values: i64,
+    state: State,
+    mut events: Vec<Event>,
+) -> Option<bool> {
     let object = object(program);
     let mut explorer = Explorer {
         machine: Machine::new(program, Memory::Collected),
@@ -38,8 +50,7 @@ pub fn naive(program: &Program, calls: usize, values: i64) -> Option<bool> {
         seen: HashSet::new(),
         judged: HashSet::new(),
     };
-    let state = explorer.machine.initial().unwrap();
-    explorer.explore(state, vec![calls; program.threads.len()], &mut Vec::new())
+    explorer.explore(state, vec![calls; program.threads.len()], &mut events)
 }
 
 fn key(events: &[Event]) -> Vec<(usize, bool, String)> {

@@ -1,7 +1,10 @@
 // The data of the page, and small things that all parts need. Values are shown as text, never as markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const { steps, states, calls, threads, cycle } = data.run;
+const { steps, states, calls, threads, cycle, preload } = data.run;
+
+/** Where a reader starts: what comes first is known, so after the preload. */
+const opening = preload < steps.length ? preload : 0;
 
 /** The state after so many steps is shown. */
 const view = { at: 0 };

@@ -14,7 +14,7 @@ function go(at) {
   writeNow();
   drawState();
   // The address leads back here.
-  history.replaceState(null, "", view.at === 0 ? location.pathname : `#${view.at}`);
+  history.replaceState(null, "", view.at === opening ? location.pathname : `#${view.at}`);
 }
 
 /** The first step of the next, or the previous, stretch of one thread. */
@@ -56,7 +56,7 @@ function start() {
   writeSteps();
   if (layout !== null) startPicture();
   const asked = Number(location.hash.slice(1));
-  go(Number.isInteger(asked) ? asked : 0);
+  go(location.hash.length > 1 && Number.isInteger(asked) ? asked : opening);
 }
 
 start();

@@ -1,7 +1,7 @@
 // The words: the source with the moving thread's line lit, the steps, what each thread is doing.
 
 const KEYWORDS = new Set(("spec struct record shared local param op fn let if else while loop for break continue return " +
-  "atomic init new free lock unlock cas swap faa ll sc choose assume assert bounds role reference none null true false me " +
+  "atomic init new free lock unlock cas swap faa ll sc choose assume assert bounds role reference preload none null true false me " +
   "requires assert refines deadlockfree system var const invariant").split(" "));
 
 /** A line of source in pieces: comments, attributes, keywords, the rest. */
@@ -53,6 +53,8 @@ function stepRow(step, at) {
 function writeSteps() {
   const rows = steps.flatMap((step, at) => {
     const before = [];
+    if (preload > 0 && at === 0) before.push(element("li", { className: "switch", text: "the preload: one thread alone" }));
+    if (preload > 0 && at === preload) before.push(element("li", { className: "switch", text: "the preload has ended" }));
     if (step.switch) before.push(element("li", { className: "switch", text: `context switch to thread ${step.thread}` }));
     if (cycle !== null && at === cycle.from) before.push(element("li", { className: "cycle", text: `↻ ${cycle.words}` }));
     return [...before, stepRow(step, at)];
@@ -144,7 +146,8 @@ function writeNow() {
   const now = byId("now");
   byId("when").textContent = view.at === 0 ? "at the start" : `after step ${view.at}`;
   if (step === null) {
-    const keys = "→ and ← step, Home and End go to the ends, Page up and Page down to context switches";
+    const switches = threads.length > 1 ? ", Page up and Page down to context switches" : "";
+    const keys = `→ and ← step, Home and End go to the ends${switches}`;
     now.replaceChildren(element("b", { text: `Start of ${steps.length} steps` }), element("span", { text: keys }));
     return;
   }

@@ -12,6 +12,7 @@ impl InterleavingView {
             "threads": self.threads.iter().map(|role| json!({ "role": escaped(role) })).collect::<Vec<_>>(),
             "calls": self.calls.iter().map(CallView::json).collect::<Vec<_>>(),
             "steps": steps.map(|(at, step)| step.json(self.is_switch(at))).collect::<Vec<_>>(),
+            "preload": self.preload,
             "cycle": self.cycle.as_ref().map(|cycle| {
                 json!({ "from": cycle.from, "words": escaped(&cycle.words) })
             }),

@@ -23,6 +23,8 @@ pub struct InterleavingView {
     pub calls: Vec<CallView>,
     /// What happens, in order.
     pub steps: Vec<StepView>,
+    /// How many of the steps, from the first on, are the preload.
+    pub preload: usize,
     /// What repeats for ever, if something does.
     pub cycle: Option<CycleView>,
     /// The states: the first before all steps, and one after each. None if they are not known.
@@ -165,10 +167,10 @@ pub struct ValueView {
 }
 
 impl InterleavingView {
-    /// Whether another thread moves than in the step before.
+    /// Whether another thread moves than in the step before; the preload is no part of that.
     pub fn is_switch(&self, at: usize) -> bool {
         let moved = |at: usize| self.steps.get(at).and_then(|step| step.thread);
         let before = at.checked_sub(1).and_then(moved);
-        before.is_some() && moved(at).is_some() && before != moved(at)
+        before.is_some() && moved(at).is_some() && before != moved(at) && at > self.preload
     }
 }

@@ -42,6 +42,7 @@ impl Replay<'_> {
             threads: self.program.threads.iter().map(role).collect(),
             calls: self.calls(&made.run),
             steps: self.steps(&made.run),
+            preload: self.found.preload,
             cycle: made.cycle,
             states,
         };

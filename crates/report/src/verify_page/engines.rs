@@ -22,7 +22,7 @@ impl Findings<'_> {
 
 fn engine(answer: &Answer, decides: bool) -> Markup {
     let tone = Tone::of_verdict(answer.verdict).class();
-    let word = answer.verdict.to_string().to_lowercase();
+    let word = answer.word();
     html! {
         div class=(format!("engine {tone}")) {
             h3 {

@@ -1,7 +1,10 @@
-//! Queues, stacks and priority queues. The state is the number of the sequence of what is in it.
+//! Queues and priority queues, whose state is the number of the sequence of what is in them, and what
+//! is called on them and on stacks.
 
-use super::slices::Slices;
-use super::{Calls, Model, Quick, Search, one};
+use super::pile::Pile;
+use super::removals::Removals;
+use super::slices::{Number, Slices};
+use super::{Calls, Model, Quick, Search, State, one};
 use linchpin_history_data::{History, Operation, ValueId};
 use linchpin_spec::{Builtin, PriorityQueue, Queue, Stack, Value};
 
@@ -10,43 +13,56 @@ const _: () = assert!(Queue::ENQUEUE == Stack::PUSH && Queue::ENQUEUE == Priorit
 const _: () = assert!(Queue::DEQUEUE == Stack::POP && Queue::DEQUEUE == PriorityQueue::REMOVE_MIN);
 const _: () = assert!(Queue::PEEK == Stack::PEEK);
 
-/// Which value is the next to be removed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
-    First,
-    Last,
-    /// The greatest number, which is the last: smaller values have greater numbers.
-    Sorted,
-}
-
 /// What is called.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Call {
-    Add(usize),
+pub(super) enum Call {
+    Add(Number),
     /// With what it answered.
-    Remove(usize),
+    Remove(Number),
     /// With an unknown answer.
     RemoveAny,
     /// With what it saw.
-    Peek(usize),
+    Peek(Number),
     /// Found it empty.
     Empty,
 }
 
-struct Contents {
-    next: Next,
-    slices: Slices,
-    initial: usize,
+impl Call {
+    pub(super) fn only_looks(self) -> bool {
+        matches!(self, Call::Peek(_) | Call::Empty)
+    }
+
+    /// What must be next, or that there must be nothing; nothing if that does not matter.
+    pub(super) fn finds(self) -> Option<Option<Number>> {
+        match self {
+            Call::Remove(value) | Call::Peek(value) => Some(Some(value)),
+            Call::Empty => Some(None),
+            Call::Add(_) | Call::RemoveAny => None,
+        }
+    }
 }
+
+/// A queue or a priority queue.
+struct Contents {
+    /// Whether values are sorted: smaller ones have greater numbers, and the last is removed next.
+    /// If not, the first is.
+    is_sorted: bool,
+    slices: Slices,
+    initial: State,
+    removals: Removals,
+}
+
+/// What stands for a removal where steps are remembered.
+const REMOVAL: u32 = u32::MAX;
 
 impl Model for Contents {
     type Call = Call;
 
-    fn initial(&self) -> usize {
+    fn initial(&self) -> State {
         self.initial
     }
 
-    fn step(&mut self, state: usize, call: Call) -> Option<usize> {
+    fn step(&mut self, state: State, call: Call) -> Option<State> {
         match call {
             Call::Add(value) => Some(self.add(state, value)),
             Call::Remove(value) => {
@@ -59,32 +75,54 @@ impl Model for Contents {
     }
 
     fn only_looks(call: Call) -> bool {
-        matches!(call, Call::Peek(_) | Call::Empty)
+        call.only_looks()
+    }
+
+    fn may_come<'a>(
+        &mut self,
+        state: State,
+        call: Call,
+        in_progress: impl Iterator<Item = Call> + Clone + 'a,
+    ) -> bool {
+        let Some(wanted) = call.finds() else { return true };
+        let values = self.slices.get(state);
+        match (self.is_sorted, wanted) {
+            (false, _) => self.removals.uncover(wanted, values.iter().copied(), in_progress),
+            (true, None) => self.removals.uncover(None, values.iter().copied(), in_progress),
+            (true, Some(value)) => {
+                // What is not smaller need not be removed.
+                let smaller = values.iter().rev().copied().take_while(|other| *other >= value);
+                self.removals.uncover(wanted, smaller, in_progress)
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.slices.bytes()
     }
 }
 
 impl Contents {
-    fn next_of(&self, state: usize) -> Option<usize> {
+    fn next_of(&self, state: State) -> Option<Number> {
         let values = self.slices.get(state);
-        if self.next == Next::First { values.first() } else { values.last() }.copied()
+        if self.is_sorted { values.last() } else { values.first() }.copied()
     }
 
-    fn add(&mut self, state: usize, value: usize) -> usize {
-        let is_sorted = self.next == Next::Sorted;
-        self.slices.changed(state, |list, start| {
+    fn add(&mut self, state: State, value: Number) -> State {
+        let is_sorted = self.is_sorted;
+        self.slices.changed(state, value.into(), |list, start| {
             let values = &list[start..];
             let at = if is_sorted { values.partition_point(|v| *v < value) } else { values.len() };
             list.insert(start + at, value);
         })
     }
 
-    fn without_next(&mut self, state: usize) -> usize {
-        let range = self.slices.range(state);
-        let rest = match self.next {
-            Next::First => range.start + 1..range.end,
-            Next::Last | Next::Sorted => range.start..range.end - 1,
-        };
-        self.slices.part(rest)
+    fn without_next(&mut self, state: State) -> State {
+        let is_sorted = self.is_sorted;
+        self.slices.part(state, REMOVAL, |range| match is_sorted {
+            true => range.start..range.end - 1,
+            false => range.start + 1..range.end,
+        })
     }
 }
 
@@ -94,14 +132,11 @@ pub(super) fn decide(
     init: Option<&Value>,
 ) -> Option<Quick> {
     let history = search.history;
-    let (next, numbers) = match object {
-        Builtin::Queue => (Next::First, None),
-        Builtin::Stack => (Next::Last, None),
-        _ => (Next::Sorted, Some(numbers(history))),
-    };
+    let is_sorted = object == Builtin::PriorityQueue;
+    let numbers = is_sorted.then(|| numbers(history));
     let number = |value: ValueId| match &numbers {
-        Some(numbers) => numbers[value.index()],
-        None => value.index(),
+        Some(numbers) => Number::try_from(numbers[value.index()]).ok(),
+        None => Number::try_from(value.index()).ok(),
     };
     let mut calls: Calls<Call> = Calls::with_capacity(search.ids.len());
     for &id in search.ids {
@@ -111,16 +146,21 @@ pub(super) fn decide(
             calls.push(history, id, call(operation, number)?);
         }
     }
-    let mut slices = Slices::new();
     let given = init.map_or(&[][..], |init| init.as_list().unwrap_or_default());
     let known = |value: &Value| history.values.find(value).filter(|id| *id != ValueId::NULL);
-    let given: Option<Vec<usize>> = given.iter().map(|value| known(value).map(number)).collect();
+    let given: Option<Vec<Number>> =
+        given.iter().map(|value| known(value).and_then(number)).collect();
     let mut given = given?;
-    if next == Next::Sorted {
+    if object == Builtin::Stack {
+        return search.whole(&mut Pile::new(&given), &mut calls);
+    }
+    if is_sorted {
         given.sort_unstable();
     }
+    let mut slices = Slices::new();
     let initial = slices.intern(given);
-    search.whole(&mut Contents { next, slices, initial }, &mut calls)
+    let removals = Removals::default();
+    search.whole(&mut Contents { is_sorted, slices, initial, removals }, &mut calls)
 }
 
 /// A number for each value: the greatest for the smallest.
@@ -136,18 +176,18 @@ fn numbers(history: &History) -> Vec<usize> {
     numbers
 }
 
-/// Nothing for what is rare: a `null` that is added looks like nothing when it is removed.
-fn call(operation: &Operation, number: impl Fn(ValueId) -> usize) -> Option<Call> {
+/// Nothing for what is rare: values of which there are too many, and a `null` that is added looks like nothing when it is removed.
+fn call(operation: &Operation, number: impl Fn(ValueId) -> Option<Number>) -> Option<Call> {
     let answer = one(operation.response)?;
     Some(match usize::from(operation.operation) {
         Queue::ENQUEUE => match one(operation.argument)? {
             ValueId::NULL => return None,
-            value => Call::Add(number(value)),
+            value => Call::Add(number(value)?),
         },
         Queue::DEQUEUE if !operation.completed => Call::RemoveAny,
         Queue::DEQUEUE | Queue::PEEK if answer == ValueId::NULL => Call::Empty,
-        Queue::DEQUEUE => Call::Remove(number(answer)),
-        Queue::PEEK => Call::Peek(number(answer)),
+        Queue::DEQUEUE => Call::Remove(number(answer)?),
+        Queue::PEEK => Call::Peek(number(answer)?),
         _ => return None,
     })
 }

@@ -1,18 +1,23 @@
-//! The quick search: plain Wing and Gong with Lowe's memory of configurations, on native states,
-//! for so few configurations that it takes a millisecond or two.
+//! The quick search: plain Wing and Gong with Lowe's memory of configurations, on native states.
 //!
 //! It goes first where values repeat, so that no monitor applies: most short histories are decided
 //! by it before anything heavier has been set up. It is exact: an answer is an order that explains
-//! the history, or that there is none; otherwise it hands over. `walk` is the search, `seen` its
-//! memory, `register`, `contents`, `text` and `registers` are the objects as it sees them.
+//! the history, or that there is none. [`decide`] gives it a millisecond or two, [`decide_while`] as
+//! long as its caller says: then other searches look at the same time. `walk` is the search, `calls`
+//! what it goes through, `seen` its memory; `register`, `contents`, `pile`, `text` and `registers` are the
+//! objects as it sees them.
 //!
-//! A state is a number. Reads of a matching state take effect at once, and of operations in progress
-//! with the same call only the one with the earliest deadline is tried: neither can be worse than
-//! another choice. The order in which it tries is that of Wing and Gong.
+//! A state is a number. A configuration is left as soon as nothing that is in progress can make the
+//! next answer possible: most of what plain Wing and Gong tries is of that kind. Reads of a matching state take effect at once, and of operations in progress
+//! with the same call only the one with the earliest deadline need be tried: neither can be worse
+//! than another choice.
 
+mod calls;
 mod contents;
+mod pile;
 mod register;
 mod registers;
+mod removals;
 mod seen;
 mod slices;
 mod text;
@@ -20,16 +25,29 @@ mod walk;
 
 use super::explain;
 use super::merge::merge;
+use calls::{Calls, Events};
 use linchpin_history_data::{Argument, History, Judgement, OpId, ValueId, Violation, Witness};
 use linchpin_spec::{Builtin, Spec, Value};
 use linchpin_verdict::Limits;
-use walk::{Buffers, Calls, Walked, walk};
+use seen::Seen;
+use walk::{Alike, Path, Progress, Walk};
 
 /// The longest history that is looked at.
 const LONGEST: usize = 1 << 12;
 
-/// How many configurations are looked at, of all parts of a history together.
+/// How many configurations [`decide`] looks at, of all parts of a history together.
 const CONFIGURATIONS: usize = 1 << 13;
+
+/// The first turn of a walk is so many configurations more than there are operations, which is
+/// enough for one that need not step back.
+const FIRST_TURN: usize = 1 << 6;
+
+/// The walks, in the order of their turns, and how many configurations a later turn is. The second
+/// has more, so that it is never much later than Wing and Gong's; the first is often much sooner.
+const WALKS: [(Alike, usize); 2] = [(Alike::Earliest, 1 << 6), (Alike::Each, 1 << 7)];
+
+/// A state of an object, by its number.
+type State = u32;
 
 /// An object as the quick search sees it.
 trait Model {
@@ -37,14 +55,33 @@ trait Model {
     type Call: Copy + Eq + std::hash::Hash;
 
     /// The initial state.
-    fn initial(&self) -> usize;
+    fn initial(&self) -> State;
 
     /// The state after a call took effect; nothing if it cannot, or if it need not because its
     /// answer is unknown and it would change nothing.
-    fn step(&mut self, state: usize, call: Self::Call) -> Option<usize>;
+    fn step(&mut self, state: State, call: Self::Call) -> Option<State>;
 
     /// Whether a call never changes a state.
     fn only_looks(call: Self::Call) -> bool;
+
+    /// Whether others may take effect so that this call can, which cannot in this state: where it
+    /// returns next, only what is in progress may. It may say yes too often, but never no.
+    fn may_come<'a>(
+        &mut self,
+        _state: State,
+        _call: Self::Call,
+        _in_progress: impl Iterator<Item = Self::Call> + Clone + 'a,
+    ) -> bool
+    where
+        Self::Call: 'a,
+    {
+        true
+    }
+
+    /// About how many bytes the states take that it numbered.
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 /// What the quick search says.
@@ -98,13 +135,44 @@ pub fn decide(
     ids: &[OpId],
     limits: &Limits,
 ) -> Option<Quick> {
-    if history.operations.len() > LONGEST || limits.exceeded(0).is_some() {
+    let most = limits.configurations.and_then(|most| usize::try_from(most).ok());
+    let most = most.unwrap_or(usize::MAX).min(CONFIGURATIONS);
+    let mut go_on =
+        |so_far: Effort| so_far.configurations < most && limits.exceeded(so_far.bytes).is_none();
+    decide_while(object, init, history, ids, &mut go_on)
+}
+
+/// What a search has taken so far, about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// So many configurations were looked at.
+    pub configurations: usize,
+    /// So many bytes are kept.
+    pub bytes: usize,
+}
+
+/// Like [`decide`], but for as long as `go_on` says, which is asked before it begins and then every
+/// few microseconds.
+pub fn decide_while(
+    object: Builtin,
+    init: Option<&Value>,
+    history: &History,
+    ids: &[OpId],
+    go_on: &mut dyn FnMut(Effort) -> bool,
+) -> Option<Quick> {
+    if history.operations.len() > LONGEST {
         return None;
     }
-    let most = limits.configurations.and_then(|most| usize::try_from(most).ok());
-    let left = most.unwrap_or(usize::MAX).min(CONFIGURATIONS);
-    let (orders, buffers) = (Vec::new(), Buffers::new());
-    let mut search = Search { history, ids, limits, left, orders, buffers };
+    let mut search = Search {
+        history,
+        ids,
+        go_on,
+        looked_at: 0,
+        orders: Vec::new(),
+        seen: Seen::new(),
+        events: Events::default(),
+        paths: [Path::default(), Path::default()],
+    };
     match object {
         Builtin::Register | Builtin::CasRegister => register::decide(&mut search, init),
         Builtin::Queue | Builtin::Stack | Builtin::PriorityQueue => {
@@ -120,12 +188,25 @@ pub fn decide(
 struct Search<'a> {
     history: &'a History,
     ids: &'a [OpId],
-    limits: &'a Limits,
-    /// How many configurations may still be looked at.
-    left: usize,
+    go_on: &'a mut dyn FnMut(Effort) -> bool,
+    /// How many configurations were looked at.
+    looked_at: usize,
     /// The orders that explain the parts so far.
     orders: Vec<Vec<OpId>>,
-    buffers: Buffers,
+    // What is used again for the next part.
+    seen: Seen,
+    events: Events,
+    paths: [Path; 2],
+}
+
+/// What was found out about a part.
+enum Walked {
+    /// An order that explains the operations.
+    Explained(Vec<OpId>),
+    /// There is none; no way leads past the return of this one.
+    Unexplained(OpId),
+    /// There is no time, or no room, to find out.
+    Open,
 }
 
 impl Search<'_> {
@@ -135,7 +216,7 @@ impl Search<'_> {
         model: &mut M,
         calls: &mut Calls<M::Call>,
     ) -> Option<Option<Quick>> {
-        match walk(self, model, calls) {
+        match self.walk(model, calls) {
             Walked::Explained(order) => {
                 self.orders.push(order);
                 Some(None)
@@ -148,6 +229,44 @@ impl Search<'_> {
             }
             Walked::Open => None,
         }
+    }
+
+    /// Two walks take turns, until one has found out.
+    fn walk<M: Model>(&mut self, model: &mut M, calls: &mut Calls<M::Call>) -> Walked {
+        if !calls.prepare(&mut self.events, M::only_looks) {
+            return Walked::Open;
+        }
+        self.looked_at += self.seen.len();
+        self.seen.clear();
+        self.paths.iter_mut().for_each(|path| path.farthest = 0);
+        let ops = &calls.ops[..];
+        for round in 0_u64.. {
+            let is_first = round == 0;
+            for (at, (alike, later_turn)) in WALKS.into_iter().enumerate() {
+                let turn = if is_first { FIRST_TURN + ops.len() } else { later_turn };
+                let configurations = self.looked_at + self.seen.len();
+                let bytes = self.seen.bytes() + model.bytes();
+                if !(self.go_on)(Effort { configurations, bytes }) {
+                    return Walked::Open;
+                }
+                let (path, events, seen) =
+                    (&mut self.paths[at], &self.events.list[..], &mut self.seen);
+                if is_first {
+                    path.start(model, ops.len());
+                }
+                match (Walk { model, ops, events, seen, path, alike }).run(turn) {
+                    Progress::Explained(order) => return Walked::Explained(order),
+                    Progress::Exhausted => {
+                        // What one left out as leading nowhere, the other has looked at.
+                        let farthest = self.paths.iter().map(|path| path.farthest).max();
+                        let stuck = self.events.list[farthest.unwrap_or_default()].op;
+                        return Walked::Unexplained(ops[stuck].id);
+                    }
+                    Progress::Paused => {}
+                }
+            }
+        }
+        Walked::Open
     }
 
     /// The whole as one part.

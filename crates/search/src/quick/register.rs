@@ -1,6 +1,6 @@
 //! Registers, with or without compare-and-swap. The state is the id of the value.
 
-use super::{Calls, Model, Quick, Search, one};
+use super::{Calls, Model, Quick, Search, State, one};
 use linchpin_history_data::{Argument, Operation, ValueId};
 use linchpin_spec::{CasRegister, Value};
 
@@ -8,24 +8,24 @@ use linchpin_spec::{CasRegister, Value};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Call {
     /// With what it saw.
-    Read(usize),
-    Write(usize),
+    Read(State),
+    Write(State),
     /// With the values expected and written, and whether it did.
-    Cas(usize, usize, Option<bool>),
+    Cas(State, State, Option<bool>),
 }
 
 struct Register {
-    initial: usize,
+    initial: State,
 }
 
 impl Model for Register {
     type Call = Call;
 
-    fn initial(&self) -> usize {
+    fn initial(&self) -> State {
         self.initial
     }
 
-    fn step(&mut self, state: usize, call: Call) -> Option<usize> {
+    fn step(&mut self, state: State, call: Call) -> Option<State> {
         match call {
             Call::Read(seen) => (seen == state).then_some(state),
             Call::Write(value) => Some(value),
@@ -36,6 +36,21 @@ impl Model for Register {
 
     fn only_looks(call: Call) -> bool {
         matches!(call, Call::Read(_) | Call::Cas(_, _, Some(false)))
+    }
+
+    fn may_come<'a>(
+        &mut self,
+        _state: State,
+        call: Call,
+        mut in_progress: impl Iterator<Item = Call> + Clone + 'a,
+    ) -> bool {
+        match call {
+            Call::Read(wanted) | Call::Cas(wanted, _, Some(true)) => in_progress.any(|other| {
+                matches!(other, Call::Write(new) | Call::Cas(_, new, Some(true) | None)
+                    if new == wanted)
+            }),
+            Call::Write(_) | Call::Cas(..) => true,
+        }
     }
 }
 
@@ -50,17 +65,22 @@ pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Qu
     }
     let initial = match init {
         // What the history does not mention is seen by no operation of it.
-        Some(value) => history.values.find(value).map_or(usize::MAX, ValueId::index),
-        None => ValueId::NULL.index(),
+        Some(value) => history.values.find(value).map_or(State::MAX, number),
+        None => number(ValueId::NULL),
     };
     search.whole(&mut Register { initial }, &mut calls)
+}
+
+/// A value as a state.
+fn number(value: ValueId) -> State {
+    value.0
 }
 
 /// The operations of a plain register are numbered like those of one with compare-and-swap.
 fn call(operation: &Operation) -> Option<Call> {
     Some(match (usize::from(operation.operation), operation.argument) {
-        (CasRegister::READ, _) => Call::Read(one(operation.response)?.index()),
-        (CasRegister::WRITE, argument) => Call::Write(one(argument)?.index()),
+        (CasRegister::READ, _) => Call::Read(number(one(operation.response)?)),
+        (CasRegister::WRITE, argument) => Call::Write(number(one(argument)?)),
         (CasRegister::CAS, Argument::Two(old, new)) => {
             let fits = match (operation.completed, one(operation.response)?) {
                 (false, _) => None,
@@ -68,7 +88,7 @@ fn call(operation: &Operation) -> Option<Call> {
                 (true, ValueId::FALSE) => Some(false),
                 (true, _) => return None,
             };
-            Call::Cas(old.index(), new.index(), fits)
+            Call::Cas(number(old), number(new), fits)
         }
         _ => return None,
     })

@@ -1,7 +1,7 @@
 //! Several registers in transactions. The state is the number of the sequence of their values.
 
-use super::slices::Slices;
-use super::{Calls, Model, Quick, Search};
+use super::slices::{Number, Slices};
+use super::{Calls, Model, Quick, Search, State};
 use crate::split::{SplitBy, split};
 use linchpin_history_data::{Argument, History, OpId, ValueId};
 use linchpin_spec::{MultiRegister, Value};
@@ -9,7 +9,7 @@ use linchpin_spec::{MultiRegister, Value};
 /// A transaction, by the number of what it does, and whether it only reads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Call {
-    does: usize,
+    does: State,
     only_reads: bool,
 }
 
@@ -19,29 +19,28 @@ struct Registers {
     /// What transactions do: how many registers they must find with which values, these, and the
     /// registers that they write with the values.
     does: Slices,
-    initial: usize,
+    initial: State,
 }
 
 impl Model for Registers {
     type Call = Call;
 
-    fn initial(&self) -> usize {
+    fn initial(&self) -> State {
         self.initial
     }
 
-    fn step(&mut self, state: usize, call: Call) -> Option<usize> {
-        let (&found, rest) = self.does.get(call.does).split_first()?;
-        let (found, written) = rest.split_at(2 * found);
+    fn step(&mut self, state: State, call: Call) -> Option<State> {
+        let (found, written) = parts_of(&self.does, call);
         let values = self.states.get(state);
-        if found.chunks_exact(2).any(|pair| values[pair[0]] != pair[1]) {
+        if found.chunks_exact(2).any(|pair| values[usize::from(pair[0])] != pair[1]) {
             return None;
         }
         if call.only_reads {
             return Some(state);
         }
-        Some(self.states.changed(state, |list, start| {
+        Some(self.states.changed(state, call.does, |list, start| {
             for pair in written.chunks_exact(2) {
-                list[start + pair[0]] = pair[1];
+                list[start + usize::from(pair[0])] = pair[1];
             }
         }))
     }
@@ -49,13 +48,43 @@ impl Model for Registers {
     fn only_looks(call: Call) -> bool {
         call.only_reads
     }
+
+    fn may_come<'a>(
+        &mut self,
+        state: State,
+        call: Call,
+        in_progress: impl Iterator<Item = Call> + Clone + 'a,
+    ) -> bool {
+        let (found, _) = parts_of(&self.does, call);
+        let values = self.states.get(state);
+        let mut missing =
+            found.chunks_exact(2).filter(|pair| values[usize::from(pair[0])] != pair[1]);
+        missing.all(|pair| {
+            in_progress.clone().any(|other| {
+                let (_, written) = parts_of(&self.does, other);
+                written.chunks_exact(2).any(|other| other == pair)
+            })
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        self.states.bytes()
+    }
+}
+
+/// Pairs of a register and a value: those that a transaction must find, and those that it writes.
+fn parts_of(does: &Slices, call: Call) -> (&[Number], &[Number]) {
+    match does.get(call.does).split_first() {
+        Some((found, rest)) => rest.split_at(2 * usize::from(*found)),
+        None => (&[], &[]),
+    }
 }
 
 pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Quick> {
     let history = search.history;
     let kinds = Kinds::of(history);
     // For each value that is a key: which register of its part it is.
-    let mut places: Vec<Option<usize>> = vec![None; history.values.len()];
+    let mut places: Vec<Option<Number>> = vec![None; history.values.len()];
     for part in split(history, search.ids, SplitBy::Locations(1)) {
         let mut reading = Reading { history, kinds: &kinds, places: &mut places, keys: Vec::new() };
         let (mut does, mut calls) = (Slices::new(), Calls::with_capacity(part.len()));
@@ -64,7 +93,7 @@ pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Qu
                 calls.push(history, id, call);
             }
         }
-        let values: Option<Vec<usize>> =
+        let values: Option<Vec<Number>> =
             reading.keys.iter().map(|key| start(history, *key, init)).collect();
         let mut states = Slices::new();
         let initial = states.intern(values?);
@@ -77,13 +106,23 @@ pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Qu
 }
 
 /// The value with which a register starts. What the history does not mention is seen by nothing.
-fn start(history: &History, key: ValueId, init: Option<&Value>) -> Option<usize> {
+fn start(history: &History, key: ValueId, init: Option<&Value>) -> Option<Number> {
     let value = match init {
         Some(Value::Map(given)) => given.get(&history.values.get(key)),
         init => init,
     };
-    let known = |value: &Value| history.values.find(value).map_or(usize::MAX, ValueId::index);
-    Some(value.map_or(ValueId::NULL.index(), known))
+    match value.map_or(Some(ValueId::NULL), |value| history.values.find(value)) {
+        Some(known) => number(known),
+        None => Some(UNSEEN),
+    }
+}
+
+/// A value that the history does not mention.
+const UNSEEN: Number = Number::MAX;
+
+/// A value as a number; nothing if there are too many.
+fn number(value: ValueId) -> Option<Number> {
+    Number::try_from(value.index()).ok().filter(|number| *number != UNSEEN)
 }
 
 /// Which values are the words for an access.
@@ -103,7 +142,7 @@ impl Kinds {
 struct Reading<'a> {
     history: &'a History,
     kinds: &'a Kinds,
-    places: &'a mut [Option<usize>],
+    places: &'a mut [Option<Number>],
     /// The registers of the part.
     keys: Vec<ValueId>,
 }
@@ -131,20 +170,20 @@ impl Reading<'_> {
         }
         let (mut found, mut written) = (Vec::new(), Vec::new());
         for (at, [kind, key, value]) in accesses.iter().enumerate() {
-            let place = self.place(*key);
+            let place = self.place(*key)?;
             let answer = answers.map(|answers| answers[at]);
             if answer.is_some_and(|answer| answer[..2] != [*kind, *key]) {
                 return None;
             }
             if self.kinds.reads.contains(&Some(*kind)) {
                 let Some([.., seen]) = answer else { continue };
-                expect(&mut found, &written, (place, seen.index()))?;
+                expect(&mut found, &written, (place, number(seen)?))?;
             } else if self.kinds.writes.contains(&Some(*kind)) {
                 if answer.is_some_and(|answer| answer[2] != *value) {
                     return None;
                 }
                 written.retain(|(other, _)| *other != place);
-                written.push((place, value.index()));
+                written.push((place, number(*value)?));
             } else {
                 return None;
             }
@@ -156,21 +195,24 @@ impl Reading<'_> {
         found.sort_unstable();
         found.dedup();
         written.sort_unstable();
-        let count = std::iter::once(found.len());
+        let count = std::iter::once(Number::try_from(found.len()).ok()?);
         let pairs = found.iter().chain(&written).flat_map(|(place, value)| [*place, *value]);
         Some(Some(Call { does: does.intern(count.chain(pairs)), only_reads }))
     }
 
-    fn place(&mut self, key: ValueId) -> usize {
-        *self.places[key.index()].get_or_insert_with(|| {
-            self.keys.push(key);
-            self.keys.len() - 1
-        })
+    fn place(&mut self, key: ValueId) -> Option<Number> {
+        if let Some(place) = self.places[key.index()] {
+            return Some(place);
+        }
+        let place = Number::try_from(self.keys.len()).ok()?;
+        self.keys.push(key);
+        self.places[key.index()] = Some(place);
+        Some(place)
     }
 }
 
 /// A register and its value.
-type Pair = (usize, usize);
+type Pair = (Number, Number);
 
 /// Notes what a read saw: what its own transaction wrote last, or what was there before. Nothing if
 /// it saw neither.

@@ -4,7 +4,8 @@
 //! with what is stored, and how much of it that is. What no answer begins with stays so whatever is
 //! appended, so that all such strings are one state.
 
-use super::{Calls, Model, Quick, Search, one};
+use super::slices::index;
+use super::{Calls, Model, Quick, Search, State, one};
 use linchpin_history_data::{Argument, History, OpId, ValueId};
 use linchpin_spec::{Kv, Value};
 use std::sync::Arc;
@@ -13,35 +14,43 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Call {
     /// With the state it saw.
-    Get(usize),
+    Get(State),
     /// With the state that it leaves.
-    Put(usize),
+    Put(State),
     /// With the place of a piece.
     Append(usize),
 }
 
 /// The state of a string that no answer begins with.
-const UNSEEN: usize = usize::MAX;
+const UNSEEN: State = State::MAX;
 
 /// A state is a text of the list times this, and a length.
-const LENGTHS: usize = 1 << 20;
+const LENGTHS: usize = 1 << 19;
+
+const _: () = assert!(super::LONGEST.ilog2() + LENGTHS.ilog2() < State::BITS);
+
+/// The state of the beginning of this text of the list with this length.
+// INVARIANT: there are no more answers than operations, so that all states have a number.
+fn beginning(text: usize, length: usize) -> State {
+    State::try_from(text * LENGTHS + length).unwrap_or(UNSEEN)
+}
 
 struct Text {
     /// The answers of gets, sorted, each once.
     answers: Vec<Arc<str>>,
     /// What is appended, by id.
     pieces: Vec<(ValueId, Arc<str>)>,
-    initial: usize,
+    initial: State,
 }
 
 impl Model for Text {
     type Call = Call;
 
-    fn initial(&self) -> usize {
+    fn initial(&self) -> State {
         self.initial
     }
 
-    fn step(&mut self, state: usize, call: Call) -> Option<usize> {
+    fn step(&mut self, state: State, call: Call) -> Option<State> {
         match call {
             Call::Get(seen) => (seen == state).then_some(state),
             Call::Put(after) => Some(after),
@@ -56,26 +65,26 @@ impl Model for Text {
 
 impl Text {
     /// The state in which this is stored.
-    fn state(&self, text: &str) -> usize {
+    fn state(&self, text: &str) -> State {
         let first = self.answers.partition_point(|answer| **answer < *text);
         match self.answers.get(first) {
-            Some(answer) if answer.starts_with(text) => first * LENGTHS + text.len(),
+            Some(answer) if answer.starts_with(text) => beginning(first, text.len()),
             _ => UNSEEN,
         }
     }
 
-    fn append(&self, state: usize, piece: usize) -> usize {
+    fn append(&self, state: State, piece: usize) -> State {
         if state == UNSEEN {
             return UNSEEN;
         }
         let piece = self.pieces[piece].1.as_bytes();
-        let (first, length) = (state / LENGTHS, state % LENGTHS);
+        let (first, length) = (index(state) / LENGTHS, index(state) % LENGTHS);
         let stored = &self.answers[first].as_bytes()[..length];
         // INVARIANT: what begins with the same is together, and sorted by what comes then.
         for (at, answer) in self.answers.iter().enumerate().skip(first) {
             match answer.as_bytes().strip_prefix(stored) {
                 Some(rest) if rest.starts_with(piece) => {
-                    return at * LENGTHS + length + piece.len();
+                    return beginning(at, length + piece.len());
                 }
                 Some(rest) if rest < piece => {}
                 _ => break,

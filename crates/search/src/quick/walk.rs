@@ -2,80 +2,34 @@
 //! order of the calls, from which operations that take effect are taken and put back ("dancing
 //! links"). There are three: those that change something, those that need not, which are tried
 //! last, and those that only look, which are never tried.
+//!
+//! A walk can be interrupted. Two of them, which differ in what they try first, take turns: either
+//! may be lucky, and what one knows to lead nowhere the other does not try.
 
-use super::seen::{Seen, Spot, folded};
-use super::{Model, Search};
-use linchpin_history_data::{History, NEVER, OpId, Operation, Rank};
-use rustc_hash::FxBuildHasher;
-use std::hash::{BuildHasher, Hash};
+use super::calls::{Event, Op, heads};
+use super::seen::{Seen, Spot};
+use super::{Model, State};
+use linchpin_history_data::OpId;
 
-/// So many operations may be in progress at a time.
-const SLOTS: u32 = u64::BITS;
+/// Which of the operations in progress with the same call are tried. The others can do later
+/// whatever it could.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// The one with the earliest deadline, in the place of the one that was called first.
+    Earliest,
+    /// Those before which none was called that has an earlier deadline, each in its place: the
+    /// order of Wing and Gong, with less of it.
+    Each,
+}
 
-/// It is asked so often whether it is time to stop.
-const POLL: usize = 1 << 10;
-
-/// What the walk found.
-pub(super) enum Walked {
+/// How far a walk is.
+pub(super) enum Progress {
     /// An order that explains the operations.
     Explained(Vec<OpId>),
-    /// There is none; no way leads past the return of this one.
-    Unexplained(OpId),
-    /// There is no time, or no room, to find out.
-    Open,
-}
-
-/// The operations of a part.
-pub(super) struct Calls<C> {
-    ops: Vec<Op<C>>,
-}
-
-impl<C: Copy> Calls<C> {
-    pub(super) fn with_capacity(operations: usize) -> Calls<C> {
-        Calls { ops: Vec::with_capacity(operations) }
-    }
-
-    /// Adds an operation, with what was called. They are added in the order of their calls.
-    pub(super) fn push(&mut self, history: &History, id: OpId, call: C) {
-        let Operation { invoked, returned, completed, .. } = history[id];
-        let head = 0;
-        let op = Op { id, call, class: 0, bit: 0, invoked, deadline: returned, completed, head };
-        self.ops.push(op);
-    }
-
-    /// The ids.
-    pub(super) fn ids(&self) -> impl Iterator<Item = OpId> + '_ {
-        self.ops.iter().map(|op| op.id)
-    }
-
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
-        self.ops.clear();
-    }
-}
-
-/// An operation.
-#[derive(Clone, Copy)]
-struct Op<C> {
-    id: OpId,
-    call: C,
-    /// Operations of one class have the same call, and have all completed or have not.
-    class: usize,
-    /// Which bit says that it took effect.
-    bit: u64,
-    invoked: Rank,
-    deadline: Rank,
-    /// Whether it must take effect.
-    completed: bool,
-    /// The head of its list.
-    head: usize,
-}
-
-/// A call, or the deadline of an operation.
-#[derive(Clone, Copy)]
-struct Event {
-    op: usize,
-    returns: bool,
+    /// There is nothing left to try.
+    Exhausted,
+    /// It has used up its turn.
+    Paused,
 }
 
 /// An operation that took effect or was given up, and how things were before.
@@ -85,210 +39,132 @@ struct Taken {
     is_late: bool,
     /// Where in the list it was met; nothing if there was no choice.
     met: Option<usize>,
+    /// Where that led, if it had to be found out.
+    entered: Option<Spot>,
     event: usize,
-    state: usize,
+    state: State,
     done: u64,
 }
 
-/// What is used again for the next part.
-pub(super) struct Buffers {
-    seen: Seen,
+/// Where a walk is.
+#[derive(Clone, Copy, Default)]
+struct Here {
+    event: usize,
+    state: State,
+    done: u64,
+}
+
+/// What a walk keeps while another has its turn.
+#[derive(Default)]
+pub(super) struct Path {
+    here: Here,
     taken: Vec<Taken>,
     next: Vec<usize>,
     previous: Vec<usize>,
     is_taken: Vec<bool>,
-    sorted: Vec<(Rank, bool, usize)>,
-    events: Vec<Event>,
     in_class: Vec<usize>,
-    /// The first operation of each class, by the hash of the call: one more than its number.
-    classes: Vec<usize>,
+    /// The last event that it has been before.
+    pub(super) farthest: usize,
 }
 
-impl Buffers {
-    pub(super) fn new() -> Buffers {
-        Buffers {
-            seen: Seen::new(),
-            taken: Vec::new(),
-            next: Vec::new(),
-            previous: Vec::new(),
-            is_taken: Vec::new(),
-            sorted: Vec::new(),
-            events: Vec::new(),
-            in_class: Vec::new(),
-            classes: Vec::new(),
-        }
-    }
-}
-
-/// Searches one part.
-pub(super) fn walk<M: Model>(
-    search: &mut Search<'_>,
-    model: &mut M,
-    calls: &mut Calls<M::Call>,
-) -> Walked {
-    let Search { limits, left, ref mut buffers, .. } = *search;
-    let ops = &mut calls.ops[..];
-    let [updates, optional, looks] = heads(ops.len());
-    for op in &mut *ops {
-        op.head = match (M::only_looks(op.call), op.completed) {
-            (true, _) => looks,
-            (false, true) => updates,
-            (false, false) => optional,
-        };
-    }
-    set_classes(buffers, ops);
-    buffers.sorted.clear();
-    for (at, op) in ops.iter().enumerate() {
-        buffers.sorted.push((op.invoked, false, at));
-        if op.deadline != NEVER {
-            buffers.sorted.push((op.deadline, true, at));
-        }
-    }
-    // At the same rank calls come first: such operations overlap.
-    buffers.sorted.sort_unstable();
-    if !set_events(buffers, ops) {
-        return Walked::Open;
-    }
-    let mut walk = Walk { model, ops, buffers };
-    walk.start();
-    let walked = walk.run(left, || limits.exceeded(0).is_some());
-    search.left = left.saturating_sub(search.buffers.seen.len());
-    walked
-}
-
-/// The heads of the lists: of those that change something, of those that need not, and of those that
-/// only look. Lists are circles through their heads.
-fn heads(operations: usize) -> [usize; 3] {
-    [operations, operations + 1, operations + 2]
-}
-
-/// Numbers the different calls. A class is the number of its first operation.
-fn set_classes<C: Copy + Eq + Hash>(buffers: &mut Buffers, ops: &mut [Op<C>]) {
-    let size = (2 * ops.len()).next_power_of_two();
-    let Buffers { classes, in_class, .. } = buffers;
-    classes.clear();
-    classes.resize(size, 0);
-    in_class.clear();
-    in_class.resize(ops.len(), 0);
-    for op in 0..ops.len() {
-        let key = (ops[op].call, ops[op].head);
-        let mut place = folded(FxBuildHasher.hash_one(key)) & (size - 1);
-        ops[op].class = loop {
-            match classes[place].checked_sub(1) {
-                Some(first) if (ops[first].call, ops[first].head) == key => break first,
-                Some(_) => place = (place + 1) & (size - 1),
-                None => {
-                    classes[place] = op + 1;
-                    break op;
-                }
-            }
-        };
-    }
-}
-
-/// Sets the events, and gives each operation a bit that is its own while it is in progress; whether
-/// there are enough.
-fn set_events<C>(buffers: &mut Buffers, ops: &mut [Op<C>]) -> bool {
-    let mut free = u64::MAX;
-    buffers.events.clear();
-    for &(_, returns, op) in &buffers.sorted {
-        if returns {
-            free |= ops[op].bit;
-        } else {
-            let slot = free.trailing_zeros();
-            if slot == SLOTS {
-                return false;
-            }
-            ops[op].bit = 1 << slot;
-            free &= !ops[op].bit;
-        }
-        buffers.events.push(Event { op, returns });
-    }
-    true
-}
-
-struct Walk<'a, M: Model> {
-    model: &'a mut M,
-    ops: &'a [Op<M::Call>],
-    buffers: &'a mut Buffers,
-}
-
-/// Where the walk is.
-#[derive(Clone, Copy)]
-struct Here {
-    event: usize,
-    state: usize,
-    done: u64,
-}
-
-impl<M: Model> Walk<'_, M> {
-    /// What is tried after this one, or first if this is the head of the updates; nothing if that was
-    /// all.
-    fn after(&self, met: usize) -> Option<usize> {
-        let [updates, optional, _] = heads(self.ops.len());
-        let next = &self.buffers.next;
-        let met = if next[met] == updates { next[optional] } else { next[met] };
-        (met != optional).then_some(met)
-    }
-
-    fn start(&mut self) {
-        let Buffers { seen, taken, next, previous, is_taken, .. } = &mut *self.buffers;
-        let heads = self.ops.len() + 3;
-        seen.clear();
+impl Path {
+    /// Goes back to before the first event of these operations.
+    pub(super) fn start<M: Model>(&mut self, model: &M, operations: usize) {
+        let Path { here, taken, next, previous, is_taken, in_class, farthest } = self;
+        *here = Here { event: 0, state: model.initial(), done: 0 };
+        *farthest = 0;
         taken.clear();
         is_taken.clear();
-        is_taken.resize(self.ops.len(), false);
+        is_taken.resize(operations, false);
+        in_class.clear();
+        in_class.resize(operations, 0);
         for links in [next, previous] {
             links.clear();
             // Only those of the heads matter before an operation is called.
-            links.extend(0..heads);
+            links.extend(0..operations + heads(operations).len());
         }
     }
+}
 
-    fn run(&mut self, most: usize, is_over: impl Fn() -> bool) -> Walked {
-        let mut here = Here { event: 0, state: self.model.initial(), done: 0 };
-        let mut farthest = 0;
-        'forwards: loop {
+/// A walk that has its turn.
+pub(super) struct Walk<'a, M: Model> {
+    pub(super) model: &'a mut M,
+    pub(super) ops: &'a [Op<M::Call>],
+    pub(super) events: &'a [Event],
+    pub(super) seen: &'a mut Seen,
+    pub(super) path: &'a mut Path,
+    pub(super) alike: Alike,
+}
+
+impl<M: Model> Walk<'_, M> {
+    /// Walks until so many configurations have been entered.
+    pub(super) fn run(&mut self, turn: usize) -> Progress {
+        let mut left = turn;
+        let mut here = self.path.here;
+        'forwards: while left > 0 {
             let Some(mut forced) = self.pass(&mut here) else {
-                let taken = self.buffers.taken.iter().filter(|taken| !taken.is_late);
-                return Walked::Explained(taken.map(|taken| self.ops[taken.op].id).collect());
+                let taken = self.path.taken.iter().filter(|taken| !taken.is_late);
+                return Progress::Explained(taken.map(|taken| self.ops[taken.op].id).collect());
             };
-            farthest = farthest.max(here.event);
+            self.path.farthest = self.path.farthest.max(here.event);
             self.look(&mut here);
-            if self.buffers.is_taken[forced] {
+            if self.path.is_taken[forced] {
                 continue;
             }
             let [mut met, ..] = heads(self.ops.len());
+            let mut has_hope = self.has_hope(here, forced);
             loop {
-                while let Some(next) = self.after(met) {
+                while let Some(next) = self.after(met).filter(|_| has_hope) {
                     met = next;
-                    if let Some((op, after)) = self.choice(here, forced, met) {
-                        let count = self.buffers.seen.len();
-                        if count >= most || count.is_multiple_of(POLL) && is_over() {
-                            return Walked::Open;
-                        }
-                        self.take(&mut here, op, Some(met));
-                        here.state = after;
+                    if let Some((op, entered)) = self.choice(here, forced, met) {
+                        self.take(&mut here, op, Some((met, entered)));
+                        here.state = entered.state();
+                        left -= 1;
                         continue 'forwards;
                     }
                 }
                 let Some(last) = self.back(&mut here) else {
-                    return Walked::Unexplained(self.ops[self.buffers.events[farthest].op].id);
+                    return Progress::Exhausted;
                 };
-                met = last;
-                forced = self.buffers.events[here.event].op;
+                (met, has_hope) = (last, true);
+                forced = self.events[here.event].op;
             }
         }
+        self.path.here = here;
+        Progress::Paused
+    }
+
+    /// Whether the operation that returns next may take effect, perhaps after others.
+    fn has_hope(&mut self, here: Here, forced: usize) -> bool {
+        let (ops, next) = (self.ops, &self.path.next);
+        let call = ops[forced].call;
+        let [updates, optional, _] = heads(ops.len());
+        let in_list = |head: usize| {
+            let first = Some(next[head]).filter(move |op| *op != head);
+            std::iter::successors(first, move |op| Some(next[*op]).filter(|op| *op != head))
+        };
+        let in_progress = in_list(updates).chain(in_list(optional)).map(|op| ops[op].call);
+        self.model.step(here.state, call).is_some()
+            || self.model.may_come(here.state, call, in_progress)
+    }
+
+    /// What is tried after this one, or first if this is the head of the updates; nothing if that was
+    /// all.
+    fn after(&self, met: usize) -> Option<usize> {
+        let [updates, optional, _] = heads(self.ops.len());
+        let next = &self.path.next;
+        let met = if next[met] == updates { next[optional] } else { next[met] };
+        (met != optional).then_some(met)
     }
 
     /// Passes events up to the return of an operation that must take effect first; nothing if there
     /// is none.
     fn pass(&mut self, here: &mut Here) -> Option<usize> {
         loop {
-            let &Event { op, returns } = self.buffers.events.get(here.event)?;
+            let &Event { op, returns } = self.events.get(here.event)?;
             if !returns {
                 self.call(op);
-            } else if self.buffers.is_taken[op] {
+            } else if self.path.is_taken[op] {
                 here.done &= !self.ops[op].bit;
             } else if self.ops[op].completed {
                 return Some(op);
@@ -304,17 +180,17 @@ impl<M: Model> Walk<'_, M> {
     fn give_up(&mut self, here: &mut Here, op: usize) {
         self.look(here);
         let ([first, ..], Here { event, state, done }) = (heads(self.ops.len()), *here);
-        let met = Some(first);
-        self.buffers.taken.push(Taken { op, is_late: true, met, event, state, done });
+        let (met, entered) = (Some(first), None);
+        self.path.taken.push(Taken { op, is_late: true, met, entered, event, state, done });
         self.unlink(op);
     }
 
     /// Lets everything take effect that only looks and sees what is there: that can only help.
     fn look(&mut self, here: &mut Here) {
         let [.., head] = heads(self.ops.len());
-        let mut op = self.buffers.next[head];
+        let mut op = self.path.next[head];
         while op != head {
-            let next = self.buffers.next[op];
+            let next = self.path.next[op];
             if self.model.step(here.state, self.ops[op].call).is_some() {
                 self.take(here, op, None);
             }
@@ -322,24 +198,27 @@ impl<M: Model> Walk<'_, M> {
         }
     }
 
-    /// The operation to try in the place of the one that was met, and the state after it; nothing if
-    /// it cannot take effect, or if that leads to where the search has been.
-    fn choice(&mut self, here: Here, forced: usize, met: usize) -> Option<(usize, usize)> {
-        let op = self.first_like(met)?;
+    /// The operation to try in the place of the one that was met, and where it leads; nothing if it
+    /// cannot take effect, or if nothing explains the rest from there.
+    fn choice(&mut self, here: Here, forced: usize, met: usize) -> Option<(usize, Spot)> {
+        let op = match self.alike {
+            Alike::Earliest => self.earliest_like(met)?,
+            Alike::Each => self.is_first_like(met).then_some(met)?,
+        };
         let after = self.model.step(here.state, self.ops[op].call)?;
         let Here { event, done, .. } = here;
         let spot = match op == forced {
             // Its return is next.
-            true => Spot { event: event + 1, state: after, done },
-            false => Spot { event, state: after, done: done | self.ops[op].bit },
+            true => Spot::new(event + 1, after, done),
+            false => Spot::new(event, after, done | self.ops[op].bit),
         };
-        self.buffers.seen.insert(spot).then_some((op, after))
+        self.seen.enter(spot).then_some((op, spot))
     }
 
-    /// Of those in progress that are like this one, the one with the earliest deadline: the others
-    /// can do later whatever it could. Nothing unless this one was called first.
-    fn first_like(&self, met: usize) -> Option<usize> {
-        let Buffers { next, previous, in_class, .. } = &*self.buffers;
+    /// Of those in progress that are like this one, the one with the earliest deadline. Nothing
+    /// unless this one was called first.
+    fn earliest_like(&self, met: usize) -> Option<usize> {
+        let Path { next, previous, in_class, .. } = &*self.path;
         let Op { class, head, .. } = self.ops[met];
         if in_class[class] == 1 {
             return Some(met);
@@ -362,30 +241,51 @@ impl<M: Model> Walk<'_, M> {
         Some(first)
     }
 
+    /// Whether none like this one that was called before it has an earlier deadline, or the same.
+    fn is_first_like(&self, met: usize) -> bool {
+        let Path { previous, in_class, .. } = &*self.path;
+        let Op { class, head, deadline, .. } = self.ops[met];
+        if in_class[class] == 1 {
+            return true;
+        }
+        let mut at = previous[met];
+        while at != head {
+            if self.ops[at].class == class && self.ops[at].deadline <= deadline {
+                return false;
+            }
+            at = previous[at];
+        }
+        true
+    }
+
     /// An operation takes effect.
-    fn take(&mut self, here: &mut Here, op: usize, met: Option<usize>) {
+    fn take(&mut self, here: &mut Here, op: usize, chosen: Option<(usize, Spot)>) {
         let Here { event, state, done } = *here;
-        self.buffers.taken.push(Taken { op, is_late: false, met, event, state, done });
+        let (met, entered) = chosen.unzip();
+        self.path.taken.push(Taken { op, is_late: false, met, entered, event, state, done });
         self.unlink(op);
-        self.buffers.is_taken[op] = true;
+        self.path.is_taken[op] = true;
         here.done |= self.ops[op].bit;
     }
 
     /// Steps back to the last choice; where in the list it was made.
     fn back(&mut self, here: &mut Here) -> Option<usize> {
         loop {
-            let Taken { op, met, event, state, done, .. } = self.buffers.taken.pop()?;
+            let Taken { op, met, entered, event, state, done, .. } = self.path.taken.pop()?;
             while here.event > event {
                 here.event -= 1;
-                let Event { op, returns } = self.buffers.events[here.event];
+                let Event { op, returns } = self.events[here.event];
                 // What returned had taken effect before, or was given up.
                 if !returns {
                     self.unlink(op);
                 }
             }
-            self.buffers.is_taken[op] = false;
+            self.path.is_taken[op] = false;
             self.link_again(op);
             *here = Here { event, state, done };
+            if let Some(entered) = entered {
+                self.seen.leave(entered);
+            }
             if met.is_some() {
                 return met;
             }
@@ -395,15 +295,15 @@ impl<M: Model> Walk<'_, M> {
     /// Puts an operation that is called at the end of its list.
     fn call(&mut self, op: usize) {
         let head = self.ops[op].head;
-        let last = self.buffers.previous[head];
-        self.buffers.previous[op] = last;
-        self.buffers.next[op] = head;
+        let last = self.path.previous[head];
+        self.path.previous[op] = last;
+        self.path.next[op] = head;
         self.link_again(op);
     }
 
     /// Takes an operation out of its list.
     fn unlink(&mut self, op: usize) {
-        let Buffers { next, previous, in_class, .. } = &mut *self.buffers;
+        let Path { next, previous, in_class, .. } = &mut *self.path;
         next[previous[op]] = next[op];
         previous[next[op]] = previous[op];
         in_class[self.ops[op].class] -= 1;
@@ -412,7 +312,7 @@ impl<M: Model> Walk<'_, M> {
     /// Puts it back.
     // INVARIANT: what was taken out last is put back first, so its neighbours are as they were.
     fn link_again(&mut self, op: usize) {
-        let Buffers { next, previous, in_class, .. } = &mut *self.buffers;
+        let Path { next, previous, in_class, .. } = &mut *self.path;
         next[previous[op]] = op;
         previous[next[op]] = op;
         in_class[self.ops[op].class] += 1;

@@ -257,8 +257,10 @@ fn what_is_too_large_is_handed_over() {
     for process in 0..12 {
         builder.invoke(&process.to_string(), "push", Value::Int(process)).unwrap();
     }
-    builder.invoke("p", "pop", Value::Null).unwrap();
-    builder.ok("p", Value::Int(99)).unwrap();
+    for popped in [3, 5, 7, 3] {
+        builder.invoke("p", "pop", Value::Null).unwrap();
+        builder.ok("p", Value::Int(popped)).unwrap();
+    }
     let history = builder.finish();
     let ids: Vec<OpId> = history.ids().collect();
     assert!(decide(Builtin::Stack, None, &history, &ids, &Limits::default()).is_none());

@@ -63,7 +63,12 @@ impl Condvar {
         guard.lock.release();
         // Without a bit, or while unwinding, this is a spurious wake-up.
         let change = |mine| move |word| notified(word, mine).then(|| leave(word, mine));
-        if mine.is_none_or(|mine| self.word.wait(&change(mine), Relaxed).is_none()) {
+        // No closures here: they would not know where they are called.
+        let is_notified = match mine {
+            Some(mine) => self.word.wait(&change(mine), Relaxed).is_some(),
+            None => false,
+        };
+        if !is_notified {
             runtime::waited_in_vain();
         }
         guard.lock.acquire();
@@ -100,10 +105,13 @@ impl Condvar {
         // A turn of a loop must leave everything as it was, or the loop is not seen to be one.
         let mine = self.register(SHARED);
         guard.lock.release();
-        let timed_out = mine.is_none_or(|mine| {
-            let give_up = |word| Some(leave(word, mine));
-            !notified(self.word.update(&give_up, Relaxed, Relaxed), mine)
-        });
+        let timed_out = match mine {
+            Some(mine) => {
+                let give_up = |word| Some(leave(word, mine));
+                !notified(self.word.update(&give_up, Relaxed, Relaxed), mine)
+            }
+            None => true,
+        };
         time_is_up(timed_out);
         guard.lock.acquire();
         Ok((guard, WaitTimeoutResult(timed_out)))

@@ -1,10 +1,11 @@
 //! As `std::sync::Mutex`.
 
-use crate::runtime::{self, PlaceKind};
+use crate::runtime::{self, PlaceKind, Site};
 use crate::word::Word;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -44,35 +45,25 @@ impl<T: ?Sized> Mutex<T> {
     /// As in std.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let site = Location::caller();
+        let guard = |real| MutexGuard { lock: self, real, site };
         if self.acquire() {
-            return Ok(MutexGuard { lock: self, real: None });
+            return Ok(guard(None));
         }
-        match self.real.lock() {
-            Ok(real) => Ok(MutexGuard { lock: self, real: Some(real) }),
-            Err(poisoned) => {
-                let real = Some(poisoned.into_inner());
-                Err(PoisonError::new(MutexGuard { lock: self, real }))
-            }
-        }
+        guarded(self.real.lock(), guard)
     }
 
     /// As in std.
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        let site = Location::caller();
+        let guard = |real| MutexGuard { lock: self, real, site };
         if runtime::is_controlled() || runtime::is_unwinding() {
             let free = self.word.update(&lock, Acquire, Relaxed) == 0;
             // A guard that is made in vain would unlock.
-            let guard = free.then(|| MutexGuard { lock: self, real: None });
-            return guard.ok_or(TryLockError::WouldBlock);
+            return free.then(|| guard(None)).ok_or(TryLockError::WouldBlock);
         }
-        match self.real.try_lock() {
-            Ok(real) => Ok(MutexGuard { lock: self, real: Some(real) }),
-            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                let real = Some(poisoned.into_inner());
-                Err(PoisonError::new(MutexGuard { lock: self, real }).into())
-            }
-        }
+        try_guarded(self.real.try_lock(), guard)
     }
 
     /// As in std.
@@ -108,6 +99,28 @@ fn lock(word: u64) -> Option<u64> {
     (word == 0).then_some(1)
 }
 
+/// A guard of ours around that of std.
+pub(super) fn guarded<R, G>(
+    result: LockResult<R>,
+    guard: impl FnOnce(Option<R>) -> G,
+) -> LockResult<G> {
+    let poisoned = result.is_err();
+    poisoned_if(poisoned, guard(Some(result.unwrap_or_else(PoisonError::into_inner))))
+}
+
+/// The same for one that may not be had.
+pub(super) fn try_guarded<R, G>(
+    result: TryLockResult<R>,
+    guard: impl FnOnce(Option<R>) -> G,
+) -> TryLockResult<G> {
+    let result = match result {
+        Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
+        Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
+        Ok(real) => Ok(real),
+    };
+    Ok(guarded(result, guard)?)
+}
+
 pub(super) fn poisoned_if<T>(poisoned: bool, value: T) -> LockResult<T> {
     if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
 }
@@ -137,6 +150,8 @@ pub struct MutexGuard<'a, T: ?Sized> {
     pub(super) lock: &'a Mutex<T>,
     /// The lock outside of control; nothing if it was locked under control.
     pub(super) real: Option<std::sync::MutexGuard<'a, ()>>,
+    /// Where it was locked: that is where it is said to be unlocked, since a drop is nowhere.
+    site: Site,
 }
 
 // SAFETY: as std's: a reference to it is a reference to the value.
@@ -159,10 +174,9 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[track_caller]
     fn drop(&mut self) {
         if self.real.is_none() {
-            self.lock.release();
+            self.lock.word.store_at(0, Release, self.site);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! As `std::sync::RwLock`.
 
-use super::mutex::poisoned_if;
-use crate::runtime::{self, PlaceKind};
+use super::mutex::{guarded, poisoned_if, try_guarded};
+use crate::runtime::{self, PlaceKind, Site};
 use crate::word::{Change, Word};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+use std::sync::{LockResult, TryLockError, TryLockResult};
 
 /// What the word is while a thread writes; otherwise it is the number of threads that read.
 const WRITER: u64 = u64::MAX;
@@ -54,65 +55,45 @@ impl<T: ?Sized> RwLock<T> {
     /// As in std.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        let site = Location::caller();
+        let guard = |real| RwLockReadGuard { lock: self, real, site };
         if self.acquire(&read) {
-            return Ok(RwLockReadGuard { lock: self, real: None });
+            return Ok(guard(None));
         }
-        match self.real.read() {
-            Ok(real) => Ok(RwLockReadGuard { lock: self, real: Some(real) }),
-            Err(poisoned) => {
-                let real = Some(poisoned.into_inner());
-                Err(PoisonError::new(RwLockReadGuard { lock: self, real }))
-            }
-        }
+        guarded(self.real.read(), guard)
     }
 
     /// As in std.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        let site = Location::caller();
+        let guard = |real| RwLockWriteGuard { lock: self, real, site };
         if self.acquire(&write) {
-            return Ok(RwLockWriteGuard { lock: self, real: None });
+            return Ok(guard(None));
         }
-        match self.real.write() {
-            Ok(real) => Ok(RwLockWriteGuard { lock: self, real: Some(real) }),
-            Err(poisoned) => {
-                let real = Some(poisoned.into_inner());
-                Err(PoisonError::new(RwLockWriteGuard { lock: self, real }))
-            }
-        }
+        guarded(self.real.write(), guard)
     }
 
     /// As in std.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        let site = Location::caller();
+        let guard = |real| RwLockReadGuard { lock: self, real, site };
         if let Some(free) = self.try_acquire(&read) {
-            let guard = free.then(|| RwLockReadGuard { lock: self, real: None });
-            return guard.ok_or(TryLockError::WouldBlock);
+            return free.then(|| guard(None)).ok_or(TryLockError::WouldBlock);
         }
-        match self.real.try_read() {
-            Ok(real) => Ok(RwLockReadGuard { lock: self, real: Some(real) }),
-            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                let real = Some(poisoned.into_inner());
-                Err(PoisonError::new(RwLockReadGuard { lock: self, real }).into())
-            }
-        }
+        try_guarded(self.real.try_read(), guard)
     }
 
     /// As in std.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
+        let site = Location::caller();
+        let guard = |real| RwLockWriteGuard { lock: self, real, site };
         if let Some(free) = self.try_acquire(&write) {
-            let guard = free.then(|| RwLockWriteGuard { lock: self, real: None });
-            return guard.ok_or(TryLockError::WouldBlock);
+            return free.then(|| guard(None)).ok_or(TryLockError::WouldBlock);
         }
-        match self.real.try_write() {
-            Ok(real) => Ok(RwLockWriteGuard { lock: self, real: Some(real) }),
-            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                let real = Some(poisoned.into_inner());
-                Err(PoisonError::new(RwLockWriteGuard { lock: self, real }).into())
-            }
-        }
+        try_guarded(self.real.try_write(), guard)
     }
 
     /// As in std.
@@ -166,6 +147,8 @@ impl<T> From<T> for RwLock<T> {
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     real: Option<std::sync::RwLockReadGuard<'a, ()>>,
+    /// Where it was locked.
+    site: Site,
 }
 
 /// As [`std::sync::RwLockWriteGuard`].
@@ -173,6 +156,8 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     real: Option<std::sync::RwLockWriteGuard<'a, ()>>,
+    /// Where it was locked.
+    site: Site,
 }
 
 // SAFETY: as std's: a reference to a guard is a reference to the value.
@@ -181,19 +166,18 @@ unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
 unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
-    #[track_caller]
     fn drop(&mut self) {
         if self.real.is_none() {
-            self.lock.word.update(&|word| Some(word.saturating_sub(1)), Release, Relaxed);
+            let leave = |word: u64| Some(word.saturating_sub(1));
+            self.lock.word.update_at(&leave, Release, Relaxed, self.site);
         }
     }
 }
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
-    #[track_caller]
     fn drop(&mut self) {
         if self.real.is_none() {
-            self.lock.word.store(0, Release);
+            self.lock.word.store_at(0, Release, self.site);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::handle::Thread;
 use crate::runtime::{self, PlaceKind, Site};
 use crate::word::Word;
 use std::panic::Location;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The thread has ended.
@@ -51,7 +51,9 @@ impl<T> Packet<T> {
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         if !std::mem::needs_drop::<T>() {
             self.ended.store_at(ENDED, Release, site);
-        } else if self.ended.update_at(&|word| Some(word | ENDED), site) & DETACHED != 0 {
+        } else if self.ended.update_at(&|word| Some(word | ENDED), AcqRel, Acquire, site) & DETACHED
+            != 0
+        {
             drop(self.take());
         }
     }
@@ -61,7 +63,7 @@ impl<T> Packet<T> {
     pub(super) fn detach(&self) {
         if std::mem::needs_drop::<T>() {
             let detach = |word| Some(word | DETACHED);
-            if self.ended.update_at(&detach, Location::caller()) & ENDED != 0 {
+            if self.ended.update(&detach, AcqRel, Acquire) & ENDED != 0 {
                 drop(self.take());
             }
         }

@@ -173,6 +173,7 @@ impl Row {
                 None if uses_roles => Threads::AsDeclared,
                 None => Threads::Count(self.threads),
             },
+            ..Config::default()
         };
         let compiled = compile(self.source, &config)
             .map_err(|_| anyhow!("the bundled model of `{}` does not compile", self.name))?;

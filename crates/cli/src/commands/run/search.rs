@@ -1,7 +1,7 @@
 //! Runs, one a seed, until one goes wrong; or one from its schedule.
 
 use super::finding::Finding;
-use super::{memory, schedule};
+use super::schedule;
 use crate::args::{RunArgs, Schedule};
 use crate::limits::Stop;
 use crate::model::{self, MOST_RECORDED};
@@ -85,7 +85,7 @@ fn options(args: &RunArgs, compiled: &Compiled) -> RunOptions {
             Schedule::Random => Scheduler::Random,
             Schedule::Pct => Scheduler::Pct { depth: args.depth as usize },
         },
-        memory: memory(args),
+        memory: args.memory.into(),
         step_limit: args.step_limit,
         trace: false,
         crashes: args.crashes.map_or(compiled.bounds.crashes, usize::from),
@@ -98,7 +98,7 @@ pub fn replayed(args: &RunArgs, program: &Program, file: &Path, stop: &Stop) -> 
     let text = stop.ending_at_once(|| model::read_at_most(file, MOST_RECORDED))?;
     let schedule = schedule::parse(&text, program)
         .with_context(|| format!("`{}` is not a schedule of this model", file.display()))?;
-    let run = replay(program, memory(args), &schedule)
+    let run = replay(program, args.memory.into(), &schedule)
         .with_context(|| format!("`{}` does not fit this model", file.display()))?;
     let finding = Finding::of(&run, Judge::new(program).as_ref(), stop);
     let undecided = u64::from(finding.verdict() == Verdict::Inconclusive);

@@ -156,6 +156,7 @@ fn read(json: &Json, key: &Key) -> Option<FileOutcome> {
         page: json["page"].as_str().map(str::to_owned),
         expected: None,
         is_contradiction: false,
+        is_unfinished: false,
         is_remembered: true,
     })
 }
@@ -174,6 +175,7 @@ mod tests {
             page: Some("<html>".to_owned()),
             expected: None,
             is_contradiction: false,
+            is_unfinished: false,
             is_remembered: false,
         }
     }

@@ -33,6 +33,8 @@ pub struct FileOutcome {
     pub expected: Option<Expectation>,
     /// Two engines contradict each other: there is no verdict.
     pub is_contradiction: bool,
+    /// Something else that was asked for was not found out in time.
+    pub is_unfinished: bool,
     /// Whether it was known from an earlier run.
     pub is_remembered: bool,
 }
@@ -52,9 +54,10 @@ impl FileOutcome {
 
     /// How a command ends that found only this.
     pub fn status(&self) -> Status {
-        match self.is_contradiction {
-            true => Status::Input,
-            false => Status::from(self.verdict),
+        match (self.is_contradiction, self.is_unfinished) {
+            (true, _) => Status::Input,
+            (false, false) => Status::from(self.verdict),
+            (false, true) => Status::from(self.verdict).worse(Status::Inconclusive),
         }
     }
 }

@@ -14,6 +14,7 @@ const ITEM_WORDS: &[&str] = &[
     "shared",
     "local",
     "init",
+    "preload",
     "op",
     "fn",
     "reference",
@@ -55,6 +56,10 @@ impl Parser<'_> {
             TokenKind::Reference => Some(Item::Reference(self.reference_block())),
             TokenKind::Role => Some(self.role()),
             TokenKind::Bounds => Some(self.bounds()),
+            TokenKind::Name if self.at_preload() => {
+                self.bump();
+                Some(Item::Preload(self.preload(start)))
+            }
             _ if self.at_persistence() => self.persistence(),
             _ if self.type_before_operation() => Some(self.op_or_fn()),
             _ => {

@@ -10,10 +10,13 @@ mod expression;
 mod foreign;
 mod item;
 mod persistence;
+mod preload;
 mod reference;
 mod statement;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use preload::parse_calls;
 
 use super::ast::Model;
 use super::token::TokenKind;

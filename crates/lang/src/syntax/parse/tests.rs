@@ -31,6 +31,7 @@ fn items(model: &Model) -> String {
         Item::Shared(variable) => format!("shared {}", variable.name.name),
         Item::Local(variable) => format!("local {}", variable.name.name),
         Item::Init(block, _) => format!("init {}", statements(block)),
+        Item::Preload(block) => format!("preload {}", block.calls.len()),
         Item::Op(routine) => format!("op {} {}", routine.name.name, statements(&routine.body)),
         Item::Fn(routine) => format!("fn {} {}", routine.name.name, statements(&routine.body)),
         Item::Reference(block) => {

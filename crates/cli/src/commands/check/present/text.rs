@@ -81,12 +81,19 @@ impl Presentation<'_> {
                 .key
                 .map_or_else(String::new, |key| format!(" of key {}", self.key(key)));
             let place = self.place(at);
+            // The core alone has no explanation, but something beside it could still give it one.
+            let is_later =
+                violation.core.iter().all(|id| self.recording.history[*id].returned < at);
+            let until_then = match is_later && !violation.core.is_empty() {
+                true => ": until then, what was in progress could have explained the core",
+                false => "",
+            };
             text += &match self.recording.places.line(at) {
                 Some(_) => format!(
-                    "The return on {place} is the first event{of_key} that cannot be explained.\n"
+                    "The return on {place} is the first event{of_key} that cannot be explained{until_then}.\n"
                 ),
                 None => format!(
-                    "The return that is {place} of the history is the first{of_key} that cannot be explained.\n"
+                    "The return that is {place} of the history is the first{of_key} that cannot be explained{until_then}.\n"
                 ),
             };
         }

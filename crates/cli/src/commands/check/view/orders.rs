@@ -305,6 +305,7 @@ impl Excerpt {
                 .collect(),
             events: Rank::at(ranks.len()),
             processes: whole.processes.clone(),
+            origin: whole.origin,
         };
         Excerpt { history, ids, ranks }
     }

@@ -36,6 +36,7 @@ impl Mistake {
         Config {
             params: params.collect(),
             threads: self.threads.map_or(Threads::AsDeclared, Threads::Count),
+            preload: None,
         }
     }
 
