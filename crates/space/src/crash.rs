@@ -72,7 +72,9 @@ impl Successors<'_> {
     /// Every crash that may come in a state; `false` if the visitor has ended the enumeration.
     pub(crate) fn crashes(&mut self, flat: &Flat) -> bool {
         let Some(lines) = &self.space.form.lines else { return true };
-        self.crash_system(flat, lines)
+        // Where a step makes up for it, only the crash of the system here is left out: it may still
+        // come later, after a thread has crashed too.
+        (self.made_up || self.crash_system(flat, lines))
             && (0..self.space.form.layout.threads)
                 .all(|thread| self.crash_thread(flat, lines, thread))
     }

@@ -4,7 +4,6 @@ use crate::event::{Action, Event, Made, Stop, Successor, Visit};
 use crate::execute::{Ended, Execution, Passed, Trail, Words, holds};
 use crate::flat::{Asks, Flat, interrupted, interrupted_of, operation_of, returning, running};
 use crate::layout::{CALLS, NODE, STATUS};
-use crate::lines::CrashesLeft;
 use crate::space::Space;
 use crate::workspace::Workspace;
 use smallvec::SmallVec;
@@ -25,7 +24,7 @@ pub(crate) struct Successors<'a> {
     /// How many of the steps taken so far make a difference to what a crash before them leaves.
     pub settled: usize,
     /// Whether a crash after some transition makes up for one before it.
-    made_up: bool,
+    pub(crate) made_up: bool,
 }
 
 /// Where in an operation a transition is.
@@ -413,11 +412,7 @@ impl Space {
             on = on && enumeration.thread(&flat, thread, known);
         }
         if on && self.form.lines.is_some() {
-            let flat = match enumeration.made_up {
-                true => &Flat { left: CrashesLeft { system: 0, ..flat.left }, ..flat.clone() },
-                false => &flat,
-            };
-            enumeration.crashes(flat);
+            enumeration.crashes(&flat);
         }
         workspace.flat = flat;
     }

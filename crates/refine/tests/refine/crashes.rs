@@ -395,7 +395,7 @@ pub fn compare(seed: u64, programs: u64, combinations: usize) -> Compared {
         let (source, memory) = crash_generator::model(&mut random);
         let compiled = compiled(&source);
         let (crashes, thread_crashes) =
-            [(1, 0), (1, 0), (1, 0), (1, 0), (2, 0), (0, 1), (1, 1)][random.usize(..7)];
+            [(1, 0), (1, 0), (1, 0), (2, 0), (0, 1), (1, 1), (1, 1)][random.usize(..7)];
         let calls = match compiled.program.threads.len() {
             1 => random.usize(3..5),
             _ => 2,
@@ -413,12 +413,8 @@ pub fn compare(seed: u64, programs: u64, combinations: usize) -> Compared {
         };
         faults += usize::from(expected.fault);
         *classes.entry(strongest(&expected)).or_default() += 1;
-        for property in PROPERTIES {
-            let resolves =
-                compiled.program.persistence.as_ref().is_some_and(|of| of.resolve.is_some());
-            if property == CrashProperty::Detectable && !resolves {
-                continue;
-            }
+        let case = Case { seed, source: &source, program: &compiled.program, few };
+        for property in case.properties() {
             let holds = expected.holds[property.id()] && !expected.fault;
             let count = counts.entry(property.id()).or_default();
             match holds {
@@ -426,54 +422,142 @@ pub fn compare(seed: u64, programs: u64, combinations: usize) -> Compared {
                 false => count.1 += 1,
             }
             for combination in 0..combinations {
-                let mut bounds = bounds(few.calls, few.values);
-                (bounds.crashes, bounds.thread_crashes) = (crashes, thread_crashes);
-                bounds.memory = memory;
-                let mut options = VerifyOptions::new(bounds);
-                options.search.workers = 1;
-                options.stuck = false;
-                options.repairs = false;
-                options.shortest_budget = 0;
-                options.property = Some(property);
-                // Programs are small: states after crashes wait from the start, or never.
-                if random.bool() {
-                    options.search.wait_from = 0;
-                }
-                match combination {
-                    0 => {}
-                    1 => options.reductions = Reductions::NONE,
-                    _ => {
-                        options.reductions = random_reductions(&mut random);
-                        options.just_in_time = random.bool();
-                        options.search.antichain = random.bool();
-                        options.search.calls = random.bool();
-                        options.search.workers = random.usize(1..3);
-                        if random.u8(..4) == 0 {
-                            options.strategy = Strategy::DepthFirst;
-                        }
-                    }
-                }
-                let folder = (combination > 1 && random.u8(..16) == 0).then(TempDir::new);
-                let folder = folder.map(|made| made.expect("a folder"));
-                if let Some(folder) = &folder {
-                    let memory = random.bool().then_some(40_000);
-                    let disk = DiskOptions { memory, ..DiskOptions::new(folder.path().join("d")) };
-                    options.strategy = Strategy::BreadthFirst;
-                    options.disk = Some(disk);
-                }
-                let report = verify(&compiled.program, &options, &|_| {}).unwrap();
-                let found = match &report.outcome {
-                    Outcome::Holds(()) => true,
-                    Outcome::Violated(_) => false,
-                    // What never returns is no matter here.
-                    Outcome::Inconclusive(_) if !report.never_returned.is_empty() => true,
-                    Outcome::Inconclusive(reason) => panic!("seed {seed}: {reason}\n{source}"),
-                };
-                assert_eq!(found, holds, "seed {seed} {property} {few:?} {options:?}\n{source}",);
+                case.is_judged(property, holds, combination, &mut random);
             }
         }
     }
     Compared { counts, classes, faults, given_up }
+}
+
+/// A program and how much may happen in it.
+struct Case<'a> {
+    seed: u64,
+    source: &'a str,
+    program: &'a Program,
+    few: Few,
+}
+
+impl Case<'_> {
+    /// What can be asked of it.
+    fn properties(&self) -> impl Iterator<Item = CrashProperty> {
+        let resolves = self.program.persistence.as_ref().is_some_and(|of| of.resolve.is_some());
+        let asked = move |of: &CrashProperty| *of != CrashProperty::Detectable || resolves;
+        PROPERTIES.into_iter().filter(asked)
+    }
+
+    /// The engine says whether a property holds as it does: with all reductions, with none, or with
+    /// some, in some order.
+    fn is_judged(
+        &self,
+        property: CrashProperty,
+        holds: bool,
+        combination: usize,
+        random: &mut Rng,
+    ) {
+        let Case { seed, source, program, few } = self;
+        let mut bounds = bounds(few.calls, few.values);
+        (bounds.crashes, bounds.thread_crashes) = (few.crashes, few.thread_crashes);
+        bounds.memory = few.memory;
+        let mut options = VerifyOptions::new(bounds);
+        options.search.workers = 1;
+        options.stuck = false;
+        options.repairs = false;
+        options.shortest_budget = 0;
+        options.property = Some(property);
+        // Programs are small: states after crashes wait from the start, or never.
+        if random.bool() {
+            options.search.wait_from = 0;
+        }
+        match combination {
+            0 => {}
+            1 => options.reductions = Reductions::NONE,
+            _ => {
+                options.reductions = random_reductions(random);
+                options.just_in_time = random.bool();
+                options.search.antichain = random.bool();
+                options.search.calls = random.bool();
+                options.search.workers = random.usize(1..3);
+                if random.u8(..4) == 0 {
+                    options.strategy = Strategy::DepthFirst;
+                }
+            }
+        }
+        let folder = (combination > 1 && random.u8(..16) == 0).then(TempDir::new);
+        let folder = folder.map(|made| made.expect("a folder"));
+        if let Some(folder) = &folder {
+            let memory = random.bool().then_some(40_000);
+            let disk = DiskOptions { memory, ..DiskOptions::new(folder.path().join("states")) };
+            options.strategy = Strategy::BreadthFirst;
+            options.disk = Some(disk);
+        }
+        let report = verify(program, &options, &|_| {}).unwrap();
+        let found = match &report.outcome {
+            Outcome::Holds(()) => true,
+            Outcome::Violated(_) => false,
+            // What never returns is no matter here.
+            Outcome::Inconclusive(_) if !report.never_returned.is_empty() => true,
+            Outcome::Inconclusive(reason) => {
+                panic!("seed {seed} {property} {few:?} {options:?}: {reason}\n{source}")
+            }
+        };
+        assert_eq!(found, holds, "seed {seed} {property} {few:?} {options:?}\n{source}");
+    }
+}
+
+/// Programs in which a thread crashes and the system too, and in which crashes were once lost count
+/// of: in a state in which a step makes up for the crash of the system, and where recovery is
+/// remembered.
+const BOTH_CRASH: [&str; 2] = [
+    "spec {
+        state x: int;
+        op f(v: int) -> int { let a = v; x = v + 1; return a; }
+        op g(v: int) -> int { return x; }
+    }
+    persistent shared x: int;
+    persistent shared y: int;
+    shared z: int;
+    op f(v: int) -> int { x = v; let a = faa(x, 1); persist(x); return a; }
+    op g(v: int) -> int { z = v; persist(x); let a = x; flush(x); fence; return a; }
+    recover { let a = x; let b = y; if a != b { x = b; persist(x); } }
+    bounds { threads: 1, ops: 2, values: 2 }",
+    "spec {
+        state taken: bool;
+        op claim() -> bool { if taken { return false; } taken = true; return true; }
+    }
+    persistent shared owner: tid?;
+    op claim() -> bool {
+        let o = owner;
+        persist(owner);
+        if o != none { return false; }
+        if cas(owner, none, me) { persist(owner); return true; }
+        return false;
+    }
+    recover(t: tid) -> bool? {
+        let o = owner;
+        if o == t { return true; }
+        persist(owner);
+        return none;
+    }
+    recover { let o = owner; if o != none { owner = o; persist(owner); } }
+    bounds { threads: 2, ops: 1 }",
+];
+
+#[test]
+fn crashes_of_threads_and_of_the_system_are_counted_apart() {
+    for (seed, source) in (1..).zip(BOTH_CRASH) {
+        let compiled = compiled(source);
+        let calls = 3 - compiled.program.threads.len();
+        let (crashes, thread_crashes, memory) = (1, 1, Memory::Collected);
+        let few = Few { calls, values: 2, crashes, thread_crashes, memory };
+        let expected = naive(&compiled.program, few).expect("it is small");
+        let case = Case { seed, source, program: &compiled.program, few };
+        let mut random = Rng::with_seed(seed);
+        for property in case.properties() {
+            for combination in 0..24 {
+                case.is_judged(property, expected.holds[property.id()], combination, &mut random);
+            }
+        }
+    }
 }
 
 #[test]
