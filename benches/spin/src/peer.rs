@@ -29,7 +29,7 @@ pub fn run(promela: &str, threads: usize, operations: usize, runs: usize) -> Res
     for _ in 0..runs {
         let start = Instant::now();
         // `-Q` ends it after a minute, with what it has until then.
-        let output = execute(here, "./pan", &["-m1000000", "-n", "-Q1"])?;
+        let output = execute(here, "./pan", &["-m10000", "-n", "-Q1"])?;
         let seconds = start.elapsed().as_secs_f64();
         let cost = read(&output, seconds)?;
         if best.as_ref().is_none_or(|best| cost.seconds < best.seconds) {

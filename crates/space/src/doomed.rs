@@ -37,12 +37,14 @@ const MAX_NODES: usize = 32;
 pub(crate) struct Hints {
     /// A shared word, and a word of the region that it is compared with.
     compared: Vec<(usize, usize)>,
-    /// A word of the region with an object, and a word of the object that a `cas` is made on.
+    /// A word of the region with an object, and a write-once word of the object that a `cas` is
+    /// made on.
     swapped: Vec<(usize, usize)>,
 }
 
 impl Hints {
-    pub fn of(routine: &Routine, layout: &Layout) -> Hints {
+    /// `once`: the classes that are write-once.
+    pub fn of(routine: &Routine, layout: &Layout, once: &[Class]) -> Hints {
         let mut hints = Hints::default();
         let mut acts = Vec::new();
         let mut forks: Vec<&Fork> = routine.nodes.iter().flat_map(|node| &node.forks).collect();
@@ -62,18 +64,7 @@ impl Hints {
             match act {
                 Act::Cas { cells, .. } => {
                     for (address, expected, _) in cells {
-                        match (&address.base, &expected.op) {
-                            (Base::Shared(at), Op::Slot(slot)) => hints.compared.push((*at, *slot)),
-                            (
-                                Base::Object {
-                                    object: Code { op: Op::Slot(slot), .. }, at, ..
-                                },
-                                _,
-                            ) => {
-                                hints.swapped.push((*slot, *at));
-                            }
-                            _ => {}
-                        }
+                        hints.swaps(address, expected, once);
                     }
                 }
                 Act::Guard(condition) => hints.compares(condition, &copies),
@@ -87,6 +78,19 @@ impl Hints {
             pairs.dedup();
         }
         hints
+    }
+
+    /// Notes a `cas`.
+    fn swaps(&mut self, address: &Address, expected: &Code, once: &[Class]) {
+        match (&address.base, &expected.op) {
+            (Base::Shared(at), Op::Slot(slot)) => self.compared.push((*at, *slot)),
+            (Base::Object { object: Code { op: Op::Slot(slot), .. }, at, .. }, _)
+                if once.binary_search(&address.class).is_ok() =>
+            {
+                self.swapped.push((*slot, *at));
+            }
+            _ => {}
+        }
     }
 
     /// Notes the comparisons of a condition with what was read from a shared word.
@@ -181,11 +185,18 @@ struct Attempt<'a, 's, 'f> {
 }
 
 impl Successors<'_> {
-    /// Takes a thread to the end of its attempt, if that is doomed: changes `next`, a copy of the
-    /// state, and says by how many steps.
+    /// Whether a look at a state leaves it open that an attempt of a thread is doomed.
+    pub fn may_be_doomed(&self, flat: &Flat, thread: usize, operation: usize, node: usize) -> bool {
+        let layout = &self.space.form.layout;
+        self.space.lasting.as_ref().is_some_and(|lasting| {
+            lasting.hints[operation][node].apply(&flat.words, layout.thread(thread), layout)
+        })
+    }
+
+    /// Takes a thread to the end of its attempt, if that is doomed: changes `next`, the state, and
+    /// says by how many steps.
     pub fn end_attempt(
         &mut self,
-        flat: &Flat,
         next: &mut Flat,
         thread: usize,
         operation: usize,
@@ -194,10 +205,6 @@ impl Successors<'_> {
         let space = self.space;
         let layout = &space.form.layout;
         let region = layout.thread(thread);
-        let hints = &space.lasting.as_ref()?.hints[operation][node];
-        if !hints.apply(&flat.words, region, layout) {
-            return None;
-        }
         // What is not needed any more must not keep an object from being out of reach.
         space.form.forget_dead_fields(next, &mut self.workspace.scratch);
         // What a dead word holds must make no difference.

@@ -78,9 +78,12 @@ impl Successors<'_> {
         node: usize,
         (thread, from): (usize, Option<(usize, usize)>),
     ) -> Option<bool> {
+        if !self.may_be_doomed(flat, other, operation, node) {
+            return None;
+        }
         let mut next = self.copy(flat);
         let made = self.actions.len();
-        let on = self.end_attempt(flat, &mut next, other, operation, node).map(|steps| {
+        let on = self.end_attempt(&mut next, other, operation, node).map(|steps| {
             self.space.acted.doomed();
             (0..steps).for_each(|_| self.made(other, Action::Step));
             self.stop(thread, from, Stop::State(&next))

@@ -237,7 +237,7 @@ impl Space {
         let lasting = settled.filter(|_| reductions.doomed_attempts).and_then(|settled| {
             let roles = Roles::of(program, &form.layout)?;
             let hints = routines.iter().zip(&form.live).map(|(routine, live)| {
-                let hints = Hints::of(routine, &form.layout);
+                let hints = Hints::of(routine, &form.layout, &privacy.once);
                 live.iter().map(|live| hints.among(live)).collect()
             });
             Some(Lasting { roles, forward: settled.forward, hints: hints.collect() })

@@ -14,3 +14,4 @@ mod returns;
 mod strategies;
 mod stuck;
 mod support;
+mod traps;
