@@ -8,9 +8,11 @@ pub mod code;
 pub mod enumerate;
 pub mod program;
 mod relation;
+mod variety;
 
 use program::{Program, Shape};
 use std::collections::BTreeSet;
+use variety::Variety;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
@@ -43,10 +45,12 @@ fn of_shapes(shapes: &[Shape]) -> impl Fn(&mut fastrand::Rng) -> Program {
     }
 }
 
-/// Compares so many programs.
-fn compare(test: &str, make: impl Fn(&mut fastrand::Rng) -> Program, cases: u64) {
+/// Compares so many programs, with at least so many kinds of instructions among them.
+fn compare(test: &str, make: impl Fn(&mut fastrand::Rng) -> Program, cases: u64, kinds: usize) {
+    let mut variety = Variety::default();
     let (mut graphs, mut redundant, mut most, mut races) = (0, 0, 0, 0);
     for (program, case) in programs(test, make, cases) {
+        variety.add(&program, case);
         let expected = enumerate::behaviour(&program);
         let (found, exploration) = code::behaviour(&program);
         if expected.races {
@@ -65,6 +69,7 @@ fn compare(test: &str, make: impl Fn(&mut fastrand::Rng) -> Program, cases: u64)
     println!(
         "{graphs} graphs, at most {most}; {redundant} redundant visits; {races} racy programs"
     );
+    variety.told(kinds);
 }
 
 const PLAIN: Shape = Shape {
@@ -86,7 +91,7 @@ fn random_programs() {
         Shape { threads: 4, steps: 2, total: 7, ..PLAIN },
         Shape { threads: 2, steps: 4, locations: 3, ..PLAIN },
     ];
-    compare("random programs", of_shapes(&shapes), 1_500);
+    compare("random programs", of_shapes(&shapes), 1_500, 25);
 }
 
 #[test]
@@ -98,7 +103,7 @@ fn sequentially_consistent_programs() {
         Shape { threads: 4, steps: 2, total: 8, ..plain },
         Shape { threads: 3, steps: 3, total: 8, locations: 3, ..plain },
     ];
-    compare("sequentially consistent programs", of_shapes(&shapes), 1_500);
+    compare("sequentially consistent programs", of_shapes(&shapes), 1_500, 25);
 }
 
 #[test]
@@ -110,7 +115,7 @@ fn programs_that_wait() {
         Shape { threads: 3, steps: 3, total: 6, locations: 1, ..plain },
         Shape { threads: 4, steps: 2, total: 6, locations: 1, ..plain },
     ];
-    compare("programs that wait", of_shapes(&shapes), 1_500);
+    compare("programs that wait", of_shapes(&shapes), 1_500, 25);
 }
 
 #[test]
@@ -122,7 +127,7 @@ fn programs_with_cells() {
         Shape { threads: 3, steps: 3, total: 7, ..plain },
         Shape { threads: 3, steps: 3, total: 7, awaits: true, locations: 1, ..plain },
     ];
-    compare("programs with cells", of_shapes(&shapes), 1_500);
+    compare("programs with cells", of_shapes(&shapes), 1_500, 25);
 }
 
 /// A loop that pauses is an await: outcomes are the same, though not how often.
@@ -150,5 +155,5 @@ fn loops_that_pause() {
 
 #[test]
 fn cycles() {
-    compare("cycles", Program::cycle, 4_000);
+    compare("cycles", Program::cycle, 4_000, 10);
 }

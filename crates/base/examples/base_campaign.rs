@@ -1,6 +1,6 @@
 //! The campaign: thousands of random models and mutants, base points against refinement.
 //!
-//! `cargo run --release -p linchpin-base --example campaign -- --seed 1 --cases 10000`
+//! `cargo run --release -p linchpin-base --example base_campaign -- --seed 1 --cases 10000`
 //!
 //! The case of number N is that of seed S + N, so that one seed reproduces one case. A
 //! contradiction, where all conditions hold and refinement finds a violation at the same bounds,
