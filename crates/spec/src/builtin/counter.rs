@@ -56,6 +56,16 @@ impl Counter {
     }
 }
 
+impl Counter {
+    /// A sum that overflows, for people.
+    fn beyond(state: &Value) -> Option<String> {
+        match state {
+            Value::Str(digits) => Some(format!("{digits} (an overflow of 64 bits)")),
+            _ => None,
+        }
+    }
+}
+
 /// The sum that a state is.
 fn whole(state: &Value) -> Option<i128> {
     match state {
@@ -65,7 +75,7 @@ fn whole(state: &Value) -> Option<i128> {
     }
 }
 
-deterministic!(Counter);
+deterministic!(Counter => beyond);
 
 impl Default for Counter {
     fn default() -> Counter {
@@ -80,5 +90,21 @@ impl Described for Counter {
 
     fn starting_from(init: &Value) -> Option<Counter> {
         Some(Counter::new(init.as_int()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spec;
+
+    #[test]
+    fn an_overflow_is_said_to_be_one() {
+        let counter = Counter::new(i64::MAX);
+        let add = Call { operation: Counter::ADD, argument: Value::Int(1) };
+        let state = counter.apply(&counter.initial(), &add, None).remove(0).state;
+        let said = counter.describe(&state);
+        assert_eq!(said.as_deref(), Some("9223372036854775808 (an overflow of 64 bits)"));
+        assert_eq!(counter.describe(&counter.initial()), None);
     }
 }

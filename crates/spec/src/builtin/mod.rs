@@ -312,9 +312,10 @@ fn make<B: Described>(init: Option<&Value>) -> Option<BuiltinSpec> {
 /// Implements [`Spec`] for a deterministic object with the fields `operations` and `initial` and a
 /// method `step(&self, state, call, known) -> Option<Outcome<Value>>`, where `known` is the
 /// response that the caller knows. With the name of another method, that one is
-/// [`Spec::canonical`]; with one after a semicolon, that one is [`Spec::only_looks`].
+/// [`Spec::canonical`]; with one after a semicolon, that one is [`Spec::only_looks`];
+/// with one after an arrow, that one is [`Spec::describe`].
 macro_rules! deterministic {
-    ($object:ty $(, $canonical:ident)? $(; $only_looks:ident)?) => {
+    ($object:ty $(, $canonical:ident)? $(; $only_looks:ident)? $(=> $describe:ident)?) => {
         impl $crate::Spec for $object {
             type State = $crate::Value;
 
@@ -344,6 +345,12 @@ macro_rules! deterministic {
             $(
                 fn only_looks(&self, call: &$crate::Call) -> Option<bool> {
                     <$object>::$only_looks(call)
+                }
+            )?
+
+            $(
+                fn describe(&self, state: &$crate::Value) -> Option<String> {
+                    <$object>::$describe(state)
                 }
             )?
         }
