@@ -78,7 +78,13 @@ pub fn table() -> Result<Measured> {
         let report = &reports[0];
         let proved = report.is_proved();
         right &= passes || !proved;
-        let sequential = match sequential::check(&model, &sequential::Bounds::default()) {
+        let sequential = sequential::check(&model, &sequential::Bounds::default());
+        let verdict = match (&sequential, proved) {
+            (_, false) => Verdict::Inconclusive,
+            (Sequential::Shown { .. }, true) => Verdict::Proved,
+            (_, true) => Verdict::ProvedIfSequential,
+        };
+        let sequential = match sequential {
             Sequential::Shown { .. } => "shown".to_owned(),
             Sequential::Tried { tried, .. } => format!("right, up to {} calls", tried.calls()),
             Sequential::NeverExecuted { .. } => "not all executed".to_owned(),
@@ -98,7 +104,7 @@ pub fn table() -> Result<Measured> {
             if passes { "yes" } else { "no" }.to_owned(),
             ours.to_string(),
             format!("{ms:.2}"),
-            if proved { "proved" } else { "not proved" }.to_owned(),
+            if proved { verdict.to_string().to_lowercase() } else { "not proved".to_owned() },
             open.to_string(),
             sequential.clone(),
         ]);
@@ -107,7 +113,7 @@ pub fn table() -> Result<Measured> {
             "paper": { "sub_operations": sub_operations, "milliseconds": paper_ms, "passes": passes },
             "ours": {
                 "sub_operations": ours, "milliseconds": ms,
-                "verdict": if proved { "proved" } else { "inconclusive" },
+                "verdict": verdict.id(),
                 "claims_on_trust": open, "sequential": sequential,
             },
         }));
