@@ -50,7 +50,6 @@ fn stacks_and_queues_are_confirmed_for_two_threads() {
 
 /// The set with a lock in every node, and the one of the hindsight lemma.
 #[test]
-#[ignore = "takes a minute"]
 fn sets_are_confirmed_for_any_number_of_threads() {
     for name in ["pessimistic_set", "orvyy_set"] {
         assert!(confirm(name, None).is_ok(), "{name}");
@@ -58,7 +57,6 @@ fn sets_are_confirmed_for_any_number_of_threads() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
 fn the_pessimistic_set_is_confirmed_for_two_threads() {
     assert!(confirm("pessimistic_set", Some(2)).is_ok());
 }

@@ -75,14 +75,3 @@ fn sets_that_take_long() {
         embedded(name, 2, 5, 60_000, Any);
     }
 }
-
-/// `MODEL=name THREADS=2 OBJECTS=5 CAP=1000 OF=any|those`.
-#[test]
-#[ignore = "by hand"]
-fn one() {
-    let var = |name: &str, or: &str| std::env::var(name).unwrap_or(or.to_owned());
-    let number = |name: &str, or: &str| var(name, or).parse::<usize>().unwrap();
-    let of = if var("OF", "any") == "any" { Any } else { Those };
-    let name = var("MODEL", "treiber_stack");
-    embedded(&name, number("THREADS", "2"), number("OBJECTS", "5"), number("CAP", "1000"), of);
-}
