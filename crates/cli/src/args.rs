@@ -29,8 +29,7 @@ pub use specs::SpecsArgs;
 pub use steps::StepsArgs;
 pub use subops::SubopsArgs;
 pub use verify::{
-    AnswersArg, Clients, CrashPropertyArg, DomainArg, ReductionArg, ReferenceArg, ThreadsArg,
-    VerifyArgs,
+    AnswersArg, Clients, CrashPropertyArg, DomainArg, ReferenceArg, ThreadsArg, VerifyArgs,
 };
 
 use crate::files::Files;

@@ -9,6 +9,7 @@ mod counterexample;
 mod drawn;
 mod picture;
 mod proof;
+mod reduction;
 mod request;
 mod roadmap;
 mod subject;
@@ -22,9 +23,10 @@ pub use picture::{
     PictureNode, PictureThread, Scope, Stands,
 };
 pub use proof::{FactsShown, PairRelation, PairShown, ProofShown};
+pub use reduction::Reduction;
 pub use request::{
-    DiskAsked, DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request,
-    RoadmapRequest, SearchAsked, ShapeRequest, ThreadsAsked,
+    DiskAsked, DomainAsked, Extras, Progress, PureAsked, ReferenceAsked, Request, RoadmapRequest,
+    SearchAsked, ShapeRequest, ThreadsAsked,
 };
 pub use roadmap::{
     Claim, Effect, OperationKind, Origin, Reach, Roadmap, RoadmapOperation, Rule, SharedNode,

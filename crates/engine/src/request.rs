@@ -1,50 +1,11 @@
 //! How an engine is asked.
 
-use crate::ModelBounds;
+use crate::{ModelBounds, Reduction};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_verdict::{Assumption, Calls, CrashProperty, Limits};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// A reduction of the state space, to be named where it is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reduction {
-    /// Dropping garbage and renaming objects.
-    CanonicalHeap,
-    /// Dropping locals that are not read again.
-    DeadLocals,
-    /// Dropping fields that no reference can be used to read any more.
-    DeadFields,
-    /// Threads that are interchangeable.
-    ThreadSymmetry,
-    /// Values that are interchangeable.
-    ValueSymmetry,
-    /// Taking steps that no other thread can notice together with the step before.
-    PartialOrder,
-    /// Taking it that what does not change any more concerns no other thread.
-    SettledFields,
-    /// Taking steps of any thread that no other can notice at once.
-    AmpleSteps,
-    /// Taking attempts that are bound to have no effect to their end.
-    DoomedAttempts,
-    /// Taking invocations and responses together with the first and last step.
-    MergedEvents,
-    /// Keeping of pending stores only the different images that a crash may leave.
-    DistinctImages,
-    /// Choosing, after a crash, only for lines that can still be reached.
-    ReachableImages,
-    /// Crashing only where no step makes up for it.
-    CrashPoints,
-    /// Leaving out states that differ only in what crashes may leave, where they leave no more.
-    CoveredCrashes,
-    /// Linearizing only when a response needs it.
-    JustInTime,
-    /// Leaving out states that can do no more than others.
-    Antichain,
-    /// Leaving out states with fewer calls left than others.
-    Calls,
-}
 
 /// What else a proof is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

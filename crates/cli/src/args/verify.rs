@@ -2,9 +2,9 @@
 
 use super::values::{calls, duration, setting, size, threads};
 use super::{Common, LimitArgs, MemoryArg};
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use linchpin_engine::SearchAsked;
+use linchpin_engine::{Reduction, SearchAsked};
 use linchpin_lang::{Config, Threads};
 use linchpin_progress::Property;
 use linchpin_space::Calls;
@@ -295,44 +295,46 @@ impl From<CrashPropertyArg> for CrashProperty {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// What `--without` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionArg {
-    /// Dropping garbage and renaming objects.
-    CanonicalHeap,
-    /// Dropping locals that nothing reads any more.
-    DeadLocals,
-    /// Dropping fields that no reference can be used to read any more.
-    DeadFields,
-    /// Threads that are interchangeable.
-    ThreadSymmetry,
-    /// Values that are interchangeable.
-    ValueSymmetry,
-    /// Taking steps that no other thread notices together with the step before.
-    PartialOrder,
-    /// Taking it that what does not change any more concerns no other thread.
-    SettledFields,
-    /// Taking steps of any thread that no other can notice at once.
-    AmpleSteps,
-    /// Taking attempts that are bound to have no effect to their end.
-    DoomedAttempts,
-    /// Taking invocations and responses together with the first and last step.
-    MergedEvents,
-    /// Keeping of pending stores only the different images that a crash may leave.
-    DistinctImages,
-    /// Choosing, after a crash, only for lines that can still be reached.
-    ReachableImages,
-    /// Crashing only where no step makes up for it.
-    CrashPoints,
-    /// Leaving out states that differ only in what crashes may leave, where they leave no more
-    CoveredCrashes,
-    /// Linearizing only when a response needs it.
-    JustInTime,
-    /// Leaving out states that can do no more than others.
-    Antichain,
-    /// Leaving out states with fewer calls left than others.
-    Calls,
+    /// This one.
+    One(Reduction),
     /// All of them.
     All,
+}
+
+impl ReductionArg {
+    const VARIANTS: [ReductionArg; Reduction::ALL.len() + 1] = {
+        let mut variants = [ReductionArg::All; Reduction::ALL.len() + 1];
+        let mut at = 0;
+        while at < Reduction::ALL.len() {
+            variants[at] = ReductionArg::One(Reduction::ALL[at]);
+            at += 1;
+        }
+        variants
+    };
+
+    /// The reductions that are left out.
+    pub fn left_out(self) -> Vec<Reduction> {
+        match self {
+            ReductionArg::One(reduction) => vec![reduction],
+            ReductionArg::All => Reduction::ALL.to_vec(),
+        }
+    }
+}
+
+impl ValueEnum for ReductionArg {
+    fn value_variants<'a>() -> &'a [ReductionArg] {
+        &ReductionArg::VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            ReductionArg::One(of) => PossibleValue::new(of.name()).help(of.meaning()),
+            ReductionArg::All => PossibleValue::new("all").help("All of them"),
+        })
+    }
 }
 
 /// What `--search` takes.

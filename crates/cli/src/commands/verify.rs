@@ -3,16 +3,15 @@
 //! (`watch.rs`), and not again if the answer is known (`memory.rs`).
 
 use crate::args::{
-    AnswersArg, Clients, DomainArg, LimitArgs, MemoryArg, ReductionArg, ReferenceArg, ThreadsArg,
-    VerifyArgs,
+    AnswersArg, Clients, DomainArg, LimitArgs, MemoryArg, ReferenceArg, ThreadsArg, VerifyArgs,
 };
 use crate::limits::Stop;
 use crate::progress::Progress;
 use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_engine::{
-    Answer, Artifact, DiskAsked, DomainAsked, Extras, Language, PureAsked, Reduction,
-    ReferenceAsked, Request, RoadmapRequest, ShapeRequest, ThreadsAsked,
+    Answer, Artifact, DiskAsked, DomainAsked, Extras, Language, PureAsked, ReferenceAsked, Request,
+    RoadmapRequest, ShapeRequest, ThreadsAsked,
 };
 use linchpin_report::{Findings, json, svg};
 use linchpin_verdict::{CrashProperty, Verdict, counted, grouped};
@@ -258,7 +257,7 @@ fn request<'a>(
         points: !args.no_points,
         suggest_points: args.suggest_points,
         stuck: !args.safety_only,
-        without: args.without.iter().flat_map(|without| left_out(*without)).copied().collect(),
+        without: args.without.iter().flat_map(|without| without.left_out()).collect(),
         lossy: args.lossy,
         disk: args
             .disk
@@ -295,48 +294,6 @@ fn shape(args: &VerifyArgs) -> ShapeRequest {
             (Some(AnswersArg::Seen), _) | (None, DomainArg::Targets) => PureAsked::Seen,
             (Some(AnswersArg::Claimed), _) | (None, DomainArg::Kleene) => PureAsked::Claimed,
         },
-    }
-}
-
-fn left_out(without: ReductionArg) -> &'static [Reduction] {
-    use Reduction::*;
-    match without {
-        ReductionArg::CanonicalHeap => &[CanonicalHeap],
-        ReductionArg::DeadLocals => &[DeadLocals],
-        ReductionArg::DeadFields => &[DeadFields],
-        ReductionArg::ThreadSymmetry => &[ThreadSymmetry],
-        ReductionArg::ValueSymmetry => &[ValueSymmetry],
-        ReductionArg::PartialOrder => &[PartialOrder],
-        ReductionArg::SettledFields => &[SettledFields],
-        ReductionArg::AmpleSteps => &[AmpleSteps],
-        ReductionArg::DoomedAttempts => &[DoomedAttempts],
-        ReductionArg::MergedEvents => &[MergedEvents],
-        ReductionArg::DistinctImages => &[DistinctImages],
-        ReductionArg::ReachableImages => &[ReachableImages],
-        ReductionArg::CrashPoints => &[CrashPoints],
-        ReductionArg::CoveredCrashes => &[CoveredCrashes],
-        ReductionArg::JustInTime => &[JustInTime],
-        ReductionArg::Antichain => &[Antichain],
-        ReductionArg::Calls => &[Calls],
-        ReductionArg::All => &[
-            CanonicalHeap,
-            DeadLocals,
-            DeadFields,
-            ThreadSymmetry,
-            ValueSymmetry,
-            PartialOrder,
-            SettledFields,
-            AmpleSteps,
-            DoomedAttempts,
-            MergedEvents,
-            DistinctImages,
-            ReachableImages,
-            CrashPoints,
-            CoveredCrashes,
-            JustInTime,
-            Antichain,
-            Calls,
-        ],
     }
 }
 

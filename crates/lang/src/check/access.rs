@@ -1,5 +1,6 @@
 //! Calls: functions, and the built-in ones that touch shared memory or choose.
 
+use super::collection::is_method;
 use super::scope::{Kind, Scope};
 use super::{Checker, FUNCTIONS, Parameter, Part, counted};
 use crate::hir::{self, Cell, Expr, ExprKind};
@@ -42,6 +43,14 @@ impl Checker<'_> {
             return None;
         }
         if !FUNCTIONS.contains(&name.name.as_str()) {
+            if is_method(&name.name) {
+                let message = format!("unknown function `{}`", name.name);
+                let help = format!("of a collection it is a method: `items.{}(…)`", name.name);
+                self.report(
+                    Diagnostic::new(Code::UnknownName, message, name.span, "not found").help(help),
+                );
+                return None;
+            }
             let known: Vec<String> =
                 self.globals.functions.iter().map(|f| f.name.clone()).collect();
             let builtin = FUNCTIONS.iter().copied();

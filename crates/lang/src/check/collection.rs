@@ -68,6 +68,13 @@ fn methods(collection: &Type) -> &'static [&'static str] {
     }
 }
 
+/// Whether some collection has a method of this name.
+pub(super) fn is_method(name: &str) -> bool {
+    let item = || Box::new(Type::Int);
+    let collections = [Type::Seq(item()), Type::Set(item()), Type::Map(item(), item())];
+    collections.iter().any(|collection| methods(collection).contains(&name))
+}
+
 impl Checker<'_> {
     pub(super) fn method(
         &mut self,

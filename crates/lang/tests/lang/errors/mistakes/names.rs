@@ -27,6 +27,18 @@ op add(k: int) { faa(count, k); }
 ",
     ),
     mistake(
+        "Method written as a function",
+        "What collections can do is called on them.",
+        "\
+spec {
+    state items: seq<int> = [];
+    op add(v: int) -> int { items.push_back(v); return len(items); }
+}
+shared total: int;
+op add(v: int) -> int { return faa(total, 1) + 1; }
+",
+    ),
+    mistake(
         "Unknown type",
         "One mistake, although `top` is used three times: what depends on it is not reported again.",
         "\
