@@ -54,6 +54,7 @@ impl Failure {
             }
             Kind::NotLinearizable => match self.property {
                 Some(Property::Durable) => "not durably linearizable".to_owned(),
+                Some(Property::Detectable) => "not detectably linearizable".to_owned(),
                 Some(Property::Strict) => "not strictly linearizable".to_owned(),
                 Some(Property::Recoverable) => "not recoverably linearizable".to_owned(),
                 Some(Property::Linearizable) | None => "not linearizable".to_owned(),
