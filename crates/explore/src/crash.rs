@@ -88,12 +88,14 @@ pub struct LineAfter {
 
 impl<'a> Crashable<'a> {
     /// The execution that a simulation has just made, from a start. Stores before the event `settled`
-    /// are taken to be written back.
+    /// are taken to be written back. With `persisted`, it is as if the code persisted a line right
+    /// after each access to it there.
     pub fn new(
         execution: &'a Execution,
         simulation: &Simulation,
         start: &Start,
         settled: Option<usize>,
+        persisted: Option<Site>,
     ) -> Crashable<'a> {
         let mut threads: Vec<Vec<usize>> = vec![Vec::new(); execution.threads];
         let mut numbers = Vec::with_capacity(execution.events.len());
@@ -116,19 +118,34 @@ impl<'a> Crashable<'a> {
         let fences = BTreeMap::new();
         let era = start.era;
         let mut crashable = Crashable { execution, numbers, threads, lines, fences, era };
-        crashable.follow(simulation.base(), &simulation.allocations(), settled);
+        crashable.follow(simulation.base(), &simulation.allocations(), settled, persisted);
         crashable
     }
 
     /// Goes through the events.
-    fn follow(&mut self, base: usize, allocations: &[Allocation], settled: Option<usize>) {
+    fn follow(
+        &mut self,
+        base: usize,
+        allocations: &[Allocation],
+        settled: Option<usize>,
+        persisted: Option<Site>,
+    ) {
         let mut noted: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.threads.len()];
+        // What a thread would have persisted since its last event. That comes at the next one: a
+        // crash right after a persist leaves nothing that one right before it does not.
+        let mut added = noted.clone();
         for at in 0..self.execution.events.len() {
             let Event { thread, kind, site } = &self.execution.events[at];
+            if !added[*thread].is_empty() {
+                self.fences.entry(at).or_default().append(&mut added[*thread]);
+            }
             match kind {
                 EventKind::Mark(mark) if mark & ALLOCATED != 0 => {
                     if let Some(allocation) = allocations.get((mark & !ALLOCATED) as usize) {
                         self.allocate(at, allocation);
+                        if persisted == Some(allocation.site) {
+                            added[*thread].extend(self.stored(allocation));
+                        }
                     }
                 }
                 EventKind::Access { place, wrote, .. } => {
@@ -143,15 +160,19 @@ impl<'a> Crashable<'a> {
                         let trace = self.lines.entry(line).or_insert_with(LineTrace::empty);
                         trace.stores.push(Noted { event: at, store, site: *site });
                     }
+                    if persisted.is_some() && persisted == *site {
+                        let count = self.lines.get(&line).map_or(0, |line| line.stores.len());
+                        added[*thread].push((line, count));
+                    }
                 }
                 EventKind::Fence(Ordering::SeqCst) => {
-                    self.fences.insert(at, std::mem::take(&mut noted[*thread]));
+                    self.fences.entry(at).or_default().append(&mut noted[*thread]);
                 }
                 _ => {}
             }
             if settled == Some(at) {
                 self.settle();
-                noted.iter_mut().for_each(Vec::clear);
+                noted.iter_mut().chain(&mut added).for_each(Vec::clear);
             }
         }
     }
@@ -163,6 +184,15 @@ impl<'a> Crashable<'a> {
             trace.allocated.get_or_insert(at);
             trace.stores.push(Noted { event: at, store: *store, site: Some(allocation.site) });
         }
+    }
+
+    /// The lines of a new object, with how many stores they have.
+    fn stored(&self, allocation: &Allocation) -> Vec<(usize, usize)> {
+        let line = |store: &Store| store.offset / LINE_BYTES * LINE_BYTES;
+        let mut lines: Vec<usize> = allocation.stores.iter().map(line).collect();
+        lines.dedup();
+        let count = |line: usize| self.lines.get(&line).map_or(0, |line| line.stores.len());
+        lines.into_iter().map(|line| (line, count(line))).collect()
     }
 
     /// All that was stored so far is written back.
@@ -288,10 +318,10 @@ impl<'a> Crashable<'a> {
         guaranteed: &BTreeMap<usize, usize>,
         is_call: &dyn Fn(&Event) -> bool,
     ) -> bool {
-        if let Some(lines) = self.fences.get(&event) {
-            return lines.iter().all(|(line, count)| guaranteed.get(line).unwrap_or(&0) >= count);
-        }
-        !is_call(&self.execution.events[event])
+        let is_known = |(line, count): &(usize, usize)| guaranteed.get(line).unwrap_or(&0) >= count;
+        let lines = self.fences.get(&event);
+        lines.is_none_or(|lines| lines.iter().all(is_known))
+            && !is_call(&self.execution.events[event])
     }
 
     /// All events.

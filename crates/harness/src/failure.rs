@@ -55,6 +55,27 @@ pub struct Files {
     pub regression: Option<PathBuf>,
 }
 
+/// What was tried to keep what a crash took: a `persist` right after each access, in turn, to the
+/// lines of which it took something, on all executions of the scenario.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repairs {
+    /// Those with which the scenario does not fail.
+    pub persists: Vec<Repair>,
+    /// How many do not help by themselves.
+    pub tried_in_vain: usize,
+    /// Of how many this was not found out in time.
+    pub undecided: usize,
+}
+
+/// An access, right after which a `persist` of its line repairs a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The file and the line.
+    pub place: String,
+    /// The code there, if its file was found.
+    pub source: Option<String>,
+}
+
 /// A failure of a test. `{}` prints what a person wants to know.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -90,6 +111,8 @@ pub struct Failure {
     pub property: Option<Property>,
     /// The steps of the execution, if they are known.
     pub interleaving: Option<String>,
+    /// What would have kept what a crash took, if it took something.
+    pub repairs: Option<Repairs>,
     /// What repeats the execution, if it was controlled.
     pub decisions: Option<Vec<u32>>,
     /// Where its files are to be written.
@@ -120,6 +143,7 @@ impl Failure {
             order: None,
             property: None,
             interleaving: None,
+            repairs: None,
             decisions: None,
             folder: None,
             files: None,

@@ -36,7 +36,7 @@ pub use definition::{
 pub use enumerate::{Alphabet, Scenarios};
 pub use error::DefinitionError;
 pub use execution::{Execution, Timed};
-pub use failure::{Failure, Files, Kind};
+pub use failure::{Failure, Files, Kind, Repair, Repairs};
 pub use files::{Regression, last_failure};
 pub use generate::{Fresh, FreshValue, Generate, Generator, Generators, fresh};
 pub use judge::{Judge, Violated};

@@ -62,6 +62,7 @@ pub(crate) fn word(property: Property) -> &'static str {
         Property::Strict => "strict",
         Property::Recoverable => "recoverable",
         Property::Durable => "durable",
+        Property::Detectable => "detectable",
     }
 }
 

@@ -2,7 +2,7 @@
 //! how to see it again.
 
 use crate::execution::{AFTER, BEFORE};
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, Kind, Repair, Repairs};
 use crate::persistent;
 use crate::plan::Mode;
 use crate::specification::Source;
@@ -42,6 +42,9 @@ impl fmt::Display for Failure {
         if let Some(interleaving) = &self.interleaving {
             write!(f, "\n{interleaving}")?;
         }
+        if let Some(repairs) = &self.repairs {
+            f.write_str(&repaired(repairs))?;
+        }
         self.repeat(f)
     }
 }
@@ -54,6 +57,7 @@ impl Failure {
             }
             Kind::NotLinearizable => match self.property {
                 Some(Property::Durable) => "not durably linearizable".to_owned(),
+                Some(Property::Detectable) => "not detectably linearizable".to_owned(),
                 Some(Property::Strict) => "not strictly linearizable".to_owned(),
                 Some(Property::Recoverable) => "not recoverably linearizable".to_owned(),
                 Some(Property::Linearizable) | None => "not linearizable".to_owned(),
@@ -279,6 +283,32 @@ impl Failure {
         }
         Some(arguments)
     }
+}
+
+/// What would have kept what was lost.
+fn repaired(repairs: &Repairs) -> String {
+    let Repairs { persists, tried_in_vain, undecided } = repairs;
+    let mut text = match (persists.len(), tried_in_vain) {
+        (0, 0) => String::new(),
+        (0, 1) => "A `persist` right after the access to what was lost does not repair this \
+                   scenario (tried).\n"
+            .to_owned(),
+        (0, tried) => format!(
+            "No single `persist` right after one of the {tried} accesses to what was lost repairs \
+             this scenario (each was tried).\n"
+        ),
+        _ => "Right after this access, a `persist` of what it accesses repairs this scenario \
+              (tried):\n"
+            .to_owned(),
+    };
+    for Repair { place, source } in persists {
+        let _ = writeln!(text, "  {place}  {}", source.as_deref().unwrap_or_default());
+    }
+    if *undecided > 0 {
+        let others = counted(*undecided, "access").replace("accesss", "accesses");
+        let _ = writeln!(text, "({others} could not be tried in time)");
+    }
+    text
 }
 
 fn process_name(name: &str) -> String {

@@ -12,18 +12,20 @@
 //! strict        ───────────┤                                            before the crash
 //! recoverable   ───────────────────────────────── before this read       before what process 0 does next
 //! durable       ──────────────────────────────────────────────────────  any time
+//! detectable    ──────────────────────────────────────────────────────  as recovery says, else any time
 //! linearizable  ──────────────────────────────────────────────────────  any time
 //! ```
 
-use crate::{Crash, History, NEVER, OpId, Rank, ValueId};
-use rustc_hash::FxHashMap;
+use crate::{Crash, History, NEVER, OpId, Rank, RecoveredOutcome, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use thiserror::Error;
 
 /// The correctness conditions for histories with crashes.
 ///
 /// All of them are linearizability where there is no crash. From the strictest on the left:
-/// `Strict` ⇒ `Recoverable` ⇒ `Durable` ⇔ `Linearizable`, as conditions on one history.
+/// `Strict` ⇒ `Recoverable` ⇒ `Durable` ⇔ `Linearizable`, as conditions on one history, and
+/// `Detectable` ⇒ `Durable`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Property {
     /// Linearizability (Herlihy and Wing, TOPLAS 1990): an operation without a response may take
@@ -56,6 +58,11 @@ pub enum Property {
     /// and a crash of one process as one that does not come back;
     /// [`Applied::assumptions`] says where that was done.
     Durable,
+    /// Durable, and as recovery says (after Friedman, Herlihy, Marathe and Petrank, PPoPP 2018; Li
+    /// and Golab, DISC 2021): an interrupted operation of which it says that it took effect has
+    /// done so before that is said, with the answer that it tells; one of which it says that it had
+    /// no effect never has one. Crashes of the system and of one process are treated alike.
+    Detectable,
 }
 
 /// What a property asks for beyond the deadlines.
@@ -74,6 +81,11 @@ pub struct Applied {
 pub enum CrashAssumption {
     /// Crashes are ignored.
     Ignored,
+    /// What recovery said about interrupted operations is ignored.
+    RecoveredIgnored {
+        /// When it first said something.
+        at: Rank,
+    },
     /// Durable linearizability, although one process crashed.
     OneProcess {
         /// The process.
@@ -99,6 +111,11 @@ impl CrashAssumption {
                 "crashes are ignored: an interrupted operation may take effect at any later time"
                     .to_owned()
             }
+            CrashAssumption::RecoveredIgnored { at } => format!(
+                "what recovery said about interrupted operations, at {} first, is ignored: the \
+                 property `detectable` looks at it",
+                place(*at)
+            ),
             CrashAssumption::OneProcess { process, at } => format!(
                 "durable linearizability knows crashes of the whole system only; process \
                  {process}, which crashed at {}, is taken as one that stopped, and is a new process \
@@ -197,6 +214,8 @@ impl CrashError {
 
 /// Sets the deadline ([`Operation::returned`](crate::Operation::returned)) of every operation
 /// without a response to what the property says, and returns what else it asks for.
+/// [`Property::Detectable`] also answers operations as recovery did, and takes away those of which
+/// it said that they had no effect.
 ///
 /// [`Property::Linearizable`] accepts everything. The others check that crashes are those of known
 /// processes, that no operation survives one, and that no process goes on after an unanswered call
@@ -210,6 +229,7 @@ pub fn apply(history: &mut History, property: Property) -> Result<Applied, Crash
         if !history.crashes.is_empty() {
             applied.assumptions.push(CrashAssumption::Ignored);
         }
+        applied.assumptions.extend(recovered_ignored(history));
         return Ok(applied);
     }
     let interruptions = interruptions(history)?;
@@ -225,9 +245,40 @@ pub fn apply(history: &mut History, property: Property) -> Result<Applied, Crash
     match property {
         Property::Recoverable => applied.interrupted = next,
         Property::Durable => applied.assumptions = durable_assumptions(history),
+        Property::Detectable => recover(history),
         Property::Strict | Property::Linearizable => {}
     }
+    if property != Property::Detectable {
+        applied.assumptions.extend(recovered_ignored(history));
+    }
     Ok(applied)
+}
+
+/// Lets interrupted operations be what recovery said of them.
+fn recover(history: &mut History) {
+    let mut without_effect: FxHashSet<Rank> = FxHashSet::default();
+    for recovered in &history.recovered {
+        let at = history.operations.binary_search_by_key(&recovered.called, |of| of.invoked);
+        match recovered.outcome {
+            RecoveredOutcome::TookEffect(response) => {
+                if let Ok(at) = at {
+                    let operation = &mut history.operations[at];
+                    (operation.completed, operation.response) = (true, response);
+                    operation.returned = recovered.at;
+                }
+            }
+            RecoveredOutcome::NoEffect => {
+                without_effect.insert(recovered.called);
+            }
+        }
+    }
+    history.operations.retain(|operation| !without_effect.contains(&operation.invoked));
+}
+
+/// That what recovery said is ignored, if it said something.
+fn recovered_ignored(history: &History) -> Option<CrashAssumption> {
+    let first = history.recovered.first()?;
+    Some(CrashAssumption::RecoveredIgnored { at: first.at })
 }
 
 impl Applied {
@@ -269,11 +320,15 @@ fn interruptions(history: &History) -> Result<Vec<Rank>, CrashError> {
     let after = |crashes: &[Rank], instant: Rank| {
         crashes.get(crashes.partition_point(|&at| at < instant)).copied().unwrap_or(NEVER)
     };
+    // A history that was answered as recovery did may be judged again.
+    let answered: FxHashSet<Rank> =
+        history.recovered.iter().map(|recovered| recovered.called).collect();
     let mut interruptions = Vec::with_capacity(history.operations.len());
     for operation in &history.operations {
         let own = single.get(&operation.process).map_or(&[][..], Vec::as_slice);
         let crash = after(&system, operation.invoked).min(after(own, operation.invoked));
-        if operation.completed && crash < operation.returned {
+        let survived = operation.completed && crash < operation.returned;
+        if survived && !answered.contains(&operation.invoked) {
             return Err(CrashError::Survived {
                 process: name(history, operation.process),
                 invoked: operation.invoked,

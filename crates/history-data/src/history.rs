@@ -21,6 +21,9 @@ pub struct History {
     pub words: Vec<[ValueId; 3]>,
     /// The crashes, in order.
     pub crashes: Vec<Crash>,
+    /// What recovery said about operations that crashes interrupted, in order. Only
+    /// [`Property::Detectable`](crate::crash::Property::Detectable) looks at it.
+    pub recovered: Vec<Recovered>,
     /// How many events there are; ranks are smaller than this.
     pub events: Rank,
     /// The names of the processes, for messages; `Operation::process` is an index.
@@ -90,6 +93,26 @@ pub struct Crash {
     pub at: Rank,
     /// Of which process; of the whole system if absent.
     pub process: Option<u32>,
+}
+
+/// What recovery said about an operation that a crash interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// When it said so.
+    pub at: Rank,
+    /// When the operation was called.
+    pub called: Rank,
+    /// What it said.
+    pub outcome: RecoveredOutcome,
+}
+
+/// What became of an operation that a crash interrupted, as recovery has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveredOutcome {
+    /// It took effect and answered this.
+    TookEffect(Argument),
+    /// It had no effect, and will have none.
+    NoEffect,
 }
 
 impl Operation {
@@ -263,6 +286,16 @@ pub enum HistoryError {
         /// The event.
         at: Rank,
     },
+    /// An answer of recovery about nothing that a crash interrupted.
+    #[error(
+        "recovery answers for process {process} at event {at}, but no crash interrupted its last operation"
+    )]
+    NotInterrupted {
+        /// The process.
+        process: String,
+        /// The event.
+        at: Rank,
+    },
     /// No such operation.
     #[error("the specification has no operation `{name}`; it has {known}")]
     UnknownOperation {
@@ -282,8 +315,21 @@ enum Activity {
     Idle,
     /// The operation is open.
     Open(OpId),
+    /// A crash interrupted the operation, and nothing was called since.
+    Interrupted(OpId),
     /// Its last operation ended in `info`, at this event.
     Unknown(Rank),
+}
+
+impl Activity {
+    fn interrupt(&mut self) {
+        *self = match *self {
+            // One that was interrupted before, and not recovered since, is still the one to ask
+            // about.
+            Activity::Open(id) | Activity::Interrupted(id) => Activity::Interrupted(id),
+            Activity::Idle | Activity::Unknown(_) => Activity::Idle,
+        };
+    }
 }
 
 /// Makes a history, event by event.
@@ -331,21 +377,21 @@ impl Builder {
         &self.history
     }
 
-    /// Forgets operations that have returned, and values and words that only they mention, so that
+    /// Forgets operations that have returned or cannot be answered any more, and values and words that only they mention, so that
     /// an endless history can be read in bounded memory. Operations, values and words get new ids.
     pub fn forget_returned(&mut self) {
         let open: Vec<OpId> = self
             .activities
             .iter()
             .filter_map(|activity| match activity {
-                Activity::Open(id) => Some(*id),
+                Activity::Open(id) | Activity::Interrupted(id) => Some(*id),
                 _ => None,
             })
             .collect();
         let (operations, values, words) = crate::part::extract(&self.history, &open);
         let mut next = (0..).map(OpId::new);
         for activity in &mut self.activities {
-            if let Activity::Open(id) = activity
+            if let Activity::Open(id) | Activity::Interrupted(id) = activity
                 && let Some(next) = next.next()
             {
                 *id = next;
@@ -355,6 +401,7 @@ impl Builder {
         self.history.values = values;
         self.history.words = words;
         self.history.crashes.clear();
+        self.history.recovered.clear();
     }
 
     /// The index of a process; the first mention makes it.
@@ -419,9 +466,17 @@ impl Builder {
         }
     }
 
-    /// The open operation of a process was called with this, as is known now.
+    /// The last operation of a process, if a crash interrupted it.
+    pub fn interrupted(&self, process: u32) -> Option<OpId> {
+        match self.activities[process as usize] {
+            Activity::Interrupted(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The open or interrupted operation of a process was called with this, as is known now.
     pub fn call_was(&mut self, process: u32, argument: Argument) {
-        if let Some(open) = self.open(process) {
+        if let Some(open) = self.open(process).or_else(|| self.interrupted(process)) {
             self.history[open].argument = argument;
         }
     }
@@ -442,7 +497,7 @@ impl Builder {
         argument: Argument,
     ) -> Result<(), HistoryError> {
         match self.activities[process as usize] {
-            Activity::Idle => {}
+            Activity::Idle | Activity::Interrupted(_) => {}
             Activity::Open(open) => return Err(self.still_open(process, open, operation)),
             Activity::Unknown(since) => return Err(self.stopped(process, since)),
         }
@@ -528,15 +583,33 @@ impl Builder {
         Ok(())
     }
 
-    /// The system, or one process, crashes. What is open stays without an answer; processes may
-    /// call again.
+    /// The system, or one process, crashes. What is open stays without an answer, unless recovery
+    /// gives one; processes may call again.
     pub fn crash(&mut self, process: Option<u32>) -> Result<(), HistoryError> {
         let at = self.tick()?;
         self.history.crashes.push(Crash { at, process });
         match process {
-            Some(process) => self.activities[process as usize] = Activity::Idle,
-            None => self.activities.iter_mut().for_each(|activity| *activity = Activity::Idle),
+            Some(process) => self.activities[process as usize].interrupt(),
+            None => self.activities.iter_mut().for_each(Activity::interrupt),
         }
+        Ok(())
+    }
+
+    /// Recovery says what became of the last operation of a process, which a crash interrupted.
+    pub fn recovered(
+        &mut self,
+        process: u32,
+        outcome: RecoveredOutcome,
+    ) -> Result<(), HistoryError> {
+        let Some(interrupted) = self.interrupted(process) else {
+            let (process, at) =
+                (self.history.processes[process as usize].clone(), self.history.events);
+            return Err(HistoryError::NotInterrupted { process, at });
+        };
+        let at = self.tick()?;
+        let called = self.history[interrupted].invoked;
+        self.history.recovered.push(Recovered { at, called, outcome });
+        self.activities[process as usize] = Activity::Idle;
         Ok(())
     }
 

@@ -19,7 +19,9 @@ mod value_table;
 
 pub use crash::Property;
 pub use escape::{escaped, escaped_lines};
-pub use history::{Argument, Builder, Crash, History, HistoryError, Operation, Origin};
+pub use history::{
+    Argument, Builder, Crash, History, HistoryError, Operation, Origin, Recovered, RecoveredOutcome,
+};
 pub use ids::{NEVER, OpId, Rank};
 pub use judgement::{Judgement, Monitored, NotApplicable, Violation, Witness, not_applicable};
 pub use object::Object;

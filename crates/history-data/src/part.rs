@@ -47,6 +47,7 @@ impl Part {
             values: import.values,
             words: import.words,
             crashes: Vec::new(),
+            recovered: Vec::new(),
             events: Rank::at(ranks.len()),
             processes: whole.processes.clone(),
             origin: whole.origin,

@@ -16,7 +16,8 @@ pub use check::{
 pub use linchpin_history_data::{
     Argument, Builder, Crash, History, HistoryError, Judgement, Monitored, NEVER, NotApplicable,
     Object, OpId, Operation, Origin, PartialBuilder, PartialError, PartialHistory, Precedence,
-    Property, Rank, Sentences, ValueId, ValueTable, Violation, Witness, crash,
+    Property, Rank, Recovered, RecoveredOutcome, Sentences, ValueId, ValueTable, Violation,
+    Witness, crash,
 };
 pub use linchpin_monitor as monitor;
 pub use linchpin_search as search;

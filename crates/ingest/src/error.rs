@@ -149,6 +149,16 @@ pub enum IngestError {
         /// The process.
         process: String,
     },
+    /// Recovery answers for a process of which nothing was interrupted.
+    #[error(
+        "line {line}: recovery answers for process {process}, but no crash interrupted its last operation"
+    )]
+    NotInterrupted {
+        /// The line.
+        line: u64,
+        /// The process.
+        process: String,
+    },
     /// A process does something after an operation of unknown outcome.
     #[error(
         "line {line}: process {process} goes on, although the outcome of its last operation is unknown since line {since}"
@@ -341,6 +351,7 @@ impl IngestError {
             | IngestError::TipocketCase { line, .. }
             | IngestError::StreamedDrain { line }
             | IngestError::NothingOpen { line, .. }
+            | IngestError::NotInterrupted { line, .. }
             | IngestError::Stopped { line, .. }
             | IngestError::OtherOperation { line, .. }
             | IngestError::OtherKey { line, .. }

@@ -1,7 +1,7 @@
 //! Events: as a format says them, and as a history keeps them.
 
 use crate::token::{Span, Token, View};
-use linchpin_history::{Argument, ValueId};
+use linchpin_history::{Argument, RecoveredOutcome, ValueId};
 
 /// What a recorded line says happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,10 @@ pub(crate) enum Kind {
     Fail,
     Info,
     Crash,
+    /// Recovery found that an interrupted operation took effect.
+    RecoveredOk,
+    /// Recovery found that an interrupted operation had no effect.
+    RecoveredFail,
     /// A step inside an operation, which traces of models hold: no event of the history.
     Step,
 }
@@ -23,6 +27,8 @@ impl Kind {
             "fail" => Kind::Fail,
             "info" => Kind::Info,
             "crash" => Kind::Crash,
+            "recovered-ok" => Kind::RecoveredOk,
+            "recovered-fail" => Kind::RecoveredFail,
             "step" => Kind::Step,
             _ => return None,
         })
@@ -88,7 +94,8 @@ impl Fields {
             field.map_or_else(|| "none".to_owned(), |field| field.to_string())
         };
         let Some(kind) = named else {
-            let expected = "a `type` of `invoke`, `ok`, `fail`, `info` or `crash`";
+            let expected = "a `type` of `invoke`, `ok`, `fail`, `info`, `crash`, `recovered-ok` or \
+                            `recovered-fail`";
             return Err(Missing { expected, found: found(kind) });
         };
         let f = present(self.f);
@@ -162,5 +169,12 @@ pub enum EventKind {
     Crash {
         /// The process; the whole system if absent.
         process: Option<u32>,
+    },
+    /// Recovery said what became of the operation of a process that a crash interrupted.
+    Recovered {
+        /// The process.
+        process: u32,
+        /// What became of it.
+        outcome: RecoveredOutcome,
     },
 }

@@ -175,6 +175,12 @@ impl Recorder {
             (_, None) => {
                 return Err(malformed(raw.line, "a `process`", "none"));
             }
+            (Kind::RecoveredOk | Kind::RecoveredFail, Some(process)) => {
+                let process = self.process(raw.line, process)?;
+                let kind = self.recovered(raw, process)?;
+                self.processes[process as usize].line = raw.line;
+                Some(kind)
+            }
             (kind, Some(process)) => {
                 let process = self.process(raw.line, process)?;
                 let drains = self.drains(raw, process);
@@ -375,6 +381,9 @@ impl Recorder {
                 IngestError::StillOpen { line, process, called, open, since }
             }
             HistoryError::NothingOpen { process, .. } => IngestError::NothingOpen { line, process },
+            HistoryError::NotInterrupted { process, .. } => {
+                IngestError::NotInterrupted { line, process }
+            }
             HistoryError::Stopped { process, .. } => IngestError::Stopped { line, process, since },
             HistoryError::UnknownOperation { name, known } => {
                 IngestError::UnknownOperation { line, name, known }

@@ -26,24 +26,14 @@ impl<'a> RunView<'a> {
         &self.program.operations[at]
     }
 
-    /// An event as a line of a history. The outcome of an interrupted call is a `step`: histories
-    /// have no answers after a crash.
+    /// An event as a line of a history.
     pub fn event(&self, event: &Event) -> Json {
         let operation = self.operation(event.operation);
-        if self.is_outcome(event) {
-            let said = match event.kind {
-                EventKind::Fail => "recover: it had no effect".to_owned(),
-                _ => format!("recover: it returned {}", answer(&operation.response, &event.value)),
-            };
-            return json!({
-                "process": event.process, "type": "step", "f": operation.name,
-                "line": operation.line, "actions": [said], "time": event.time,
-            });
-        }
         let (kind, value) = match event.kind {
             EventKind::Invoke => ("invoke", json::value(&event.value)),
             EventKind::Ok => ("ok", json::value(&self.answer(event))),
-            EventKind::Fail => ("fail", json::value(&Value::Null)),
+            EventKind::RecoveredOk => ("recovered-ok", json::value(&self.answer(event))),
+            EventKind::RecoveredFail => ("recovered-fail", json::value(&Value::Null)),
         };
         json!({
             "process": event.process, "type": kind, "f": operation.name, "value": value,
@@ -59,13 +49,6 @@ impl<'a> RunView<'a> {
             crash.time < time && of_thread
         });
         thread + threads * ended.count()
-    }
-
-    /// Whether an event is the outcome of a call that a crash interrupted. Recorded histories have
-    /// no such answers.
-    fn is_outcome(&self, event: &Event) -> bool {
-        let thread = event.process % self.program.threads.len().max(1);
-        event.kind != EventKind::Invoke && event.process != self.process(thread, event.time)
     }
 
     /// A crash as a line of a history.
@@ -132,7 +115,7 @@ impl<'a> RunView<'a> {
                     from: at,
                     to: None,
                 }),
-                EventKind::Ok => {
+                EventKind::Ok | EventKind::RecoveredOk => {
                     let open = bars.iter_mut().rev().find(|bar| bar.process == event.process);
                     let Some(bar) = open else { continue };
                     bar.to = Some(at);
@@ -140,7 +123,7 @@ impl<'a> RunView<'a> {
                         bar.label += &format!(" → {answer}");
                     }
                 }
-                EventKind::Fail => {
+                EventKind::RecoveredFail => {
                     let open = bars.iter_mut().rev().find(|bar| bar.process == event.process);
                     let Some(bar) = open else { continue };
                     bar.to = Some(at);

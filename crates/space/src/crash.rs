@@ -24,7 +24,7 @@ use crate::successors::Successors;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Recovery takes at most so many steps after a crash, counted over all images and choices.
 const MAX_RECOVERY: usize = 1 << 20;
@@ -41,6 +41,22 @@ const SURELY_SHORT: usize = 64;
 pub(crate) struct Recovered {
     steps: usize,
     state: Option<Flat>,
+}
+
+/// What is counted of crashes of the system.
+#[derive(Debug, Default)]
+pub(crate) struct LeftByCrashes {
+    pub(crate) crashes: AtomicU64,
+    pub(crate) images: AtomicU64,
+}
+
+/// How much crashes of the system left to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrashCounts {
+    /// Crashes that were taken: states in which one may come, where no step makes up for it.
+    pub crashes: u64,
+    /// Different states of memory that they left, before recovery.
+    pub images: u64,
 }
 
 /// What a system crash has come to already.
@@ -84,7 +100,15 @@ impl Successors<'_> {
         self.actions.clear();
         self.events.clear();
         self.start = None;
-        flat.left.system == 0 || self.crash(flat, lines, &mut Seen::default())
+        if flat.left.system == 0 {
+            return true;
+        }
+        let mut seen = Seen::default();
+        let on = self.crash(flat, lines, &mut seen);
+        let counts = &self.space.left_by_crashes;
+        counts.crashes.fetch_add(1, Ordering::Relaxed);
+        counts.images.fetch_add(seen.states.len() as u64, Ordering::Relaxed);
+        on
     }
 
     /// A crash of one thread. One that changes nothing is left out.

@@ -41,6 +41,7 @@ pub use bounds::{Bounds, Reductions};
 pub use canonical::Renaming;
 pub use code::Class;
 pub use coverage::Unreached;
+pub use crash::CrashCounts;
 pub use crash_part::CrashPart;
 pub use error::{SpaceError, Unsupported};
 pub use event::{Action, Event, Made, Stop, Successor, Visit};

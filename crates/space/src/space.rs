@@ -5,6 +5,7 @@ use crate::bounds::{Bounds, Reductions};
 use crate::canonical::{Form, Renaming, at_least};
 use crate::code::{Class, Routine, routines};
 use crate::coverage::{Coverage, Unreached, set};
+use crate::crash::{CrashCounts, LeftByCrashes};
 use crate::doomed::Hints;
 use crate::error::{SpaceError, Unsupported};
 use crate::execute::Words;
@@ -25,7 +26,7 @@ use linchpin_ir::program::{Action as IrAction, Body, NodeId, Program, Type};
 use linchpin_ir::run::{AnsweredCall, PreloadError, Preloaded, preload};
 use linchpin_spec::Value;
 use linchpin_verdict::Calls;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Calls of one operation may have at most this many different arguments.
 const MAX_ARGUMENTS: u64 = 1 << 16;
@@ -51,6 +52,8 @@ pub struct Space {
     pub(crate) bounded: AtomicBool,
     /// Whether a crash lost a store.
     pub(crate) lost: AtomicBool,
+    /// How much crashes of the system left to choose.
+    pub(crate) left_by_crashes: LeftByCrashes,
     /// Whether `recover` may go on for ever.
     pub(crate) endless: AtomicBool,
     /// Whether edges are events.
@@ -258,6 +261,7 @@ impl Space {
             coverage: Coverage::new(program),
             bounded: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            left_by_crashes: LeftByCrashes::default(),
             endless: AtomicBool::new(false),
             edge_events: false,
             calls_apart: false,
@@ -411,6 +415,13 @@ impl Space {
     /// Whether some crash lost a store: if not, crashes made no difference to memory.
     pub fn lost_a_store(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    /// How much crashes of the system left to choose, in all states whose successors were asked for.
+    pub fn crash_counts(&self) -> CrashCounts {
+        let LeftByCrashes { crashes, images } = &self.left_by_crashes;
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        CrashCounts { crashes: count(crashes), images: count(images) }
     }
 
     /// Whether `recover` may go on for ever after some crash: what comes after is not known.

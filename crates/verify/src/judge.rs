@@ -35,8 +35,10 @@ impl<'a> Judge<'a> {
             let name = &self.signatures.iter().find(|of| of.is_called(called))?.name;
             match event.kind {
                 EventKind::Invoke => builder.invoke(&process, name, event.value.clone()).ok()?,
-                EventKind::Ok => builder.ok(&process, event.value.clone()).ok()?,
-                EventKind::Fail => {
+                EventKind::Ok | EventKind::RecoveredOk => {
+                    builder.ok(&process, event.value.clone()).ok()?
+                }
+                EventKind::RecoveredFail => {
                     let process = builder.process(&process);
                     builder.fail(process).ok()?
                 }

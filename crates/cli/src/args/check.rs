@@ -124,6 +124,8 @@ pub enum PropertyArg {
     Recoverable,
     /// … at any later time, or never; what returned before a crash survives it.
     Durable,
+    /// … as `recovered-ok` and `recovered-fail` say; if they do not, as `durable`.
+    Detectable,
 }
 
 fn json_value(text: &str) -> Result<Value, String> {

@@ -125,6 +125,8 @@ fn needs_all(args: &CheckArgs, subject: &Subject<'_>) -> Option<&'static str> {
         Some("--with-history")
     } else if args.recording.property == PropertyArg::Recoverable {
         Some("--property recoverable")
+    } else if args.recording.property == PropertyArg::Detectable {
+        Some("--property detectable")
     } else if args.recording.order == OrderArg::Time {
         Some("--order time")
     } else if subject.object.data_type() == Some(Builtin::Etcd) {
@@ -195,6 +197,7 @@ fn property_words(property: PropertyArg) -> &'static str {
         PropertyArg::Strict => "strictly linearizable",
         PropertyArg::Recoverable => "recoverably linearizable",
         PropertyArg::Durable => "durably linearizable",
+        PropertyArg::Detectable => "detectably linearizable",
     }
 }
 

@@ -135,3 +135,45 @@ fn a_limit_ends_the_search_with_what_is_known() {
     assert!(stderr.contains("inconclusive: "), "{stderr}");
     assert!(stderr.contains("; not every seed was tried: stopped by --time-limit"), "{stderr}");
 }
+
+/// The history that a run wrote, as `check` judges it: its exit code and what it says.
+fn checked(history: &str, model: &str, property: &str) -> (i32, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.jsonl");
+    std::fs::write(&file, history).expect("written");
+    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root);
+    let command = command.arg("check").arg(&file).args(["--spec", model, "--property", property]);
+    let output = command.output().expect("linchpin checks");
+    (output.status.code().expect("it exits"), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What `recover(t)` answers is part of the history, so a run and the check of its history agree.
+#[test]
+fn what_recovery_answers_is_judged_in_the_history_too() {
+    let right = "models/persistent/detectable_cas.lin";
+    let broken = "models/persistent/broken/detectable_cas_not_written_down.lin";
+    let (mut recovered, mut violated) = (0, 0);
+    for seed in 0..12 {
+        // The next seed whose run goes wrong, or else the last that was tried.
+        for (model, tries) in [(right, "1"), (broken, "1"), (broken, "400")] {
+            let seed = (seed * 400).to_string();
+            let args = [model, "--crashes", "1", "--schedule", "pct", "--ops", "3"];
+            let (code, history, said) =
+                run(&[&args[..], &["--seed", &seed, "--tries", tries]].concat());
+            let (judged, answer) = checked(&history, model, "detectable");
+            assert_eq!(judged, code, "{model}, seed {seed}: {said}\n{history}\n{answer}");
+            recovered += usize::from(history.contains("recovered-"));
+            violated += usize::from(code == 1);
+            if code == 1 && history.contains("recovered-") {
+                assert!(said.contains("not detectably linearizable"), "{said}");
+                // Without these answers nothing is wrong with it, and that is said.
+                let (ignored, answer) = checked(&history, model, "durable");
+                assert_eq!(ignored, 0, "{answer}");
+                assert!(answer.contains("`detectable` looks at it"), "{answer}");
+            }
+        }
+    }
+    println!("{recovered} histories with answers of recovery, {violated} violated");
+    assert!(recovered >= 5 && violated >= 2, "{recovered}, {violated}");
+}

@@ -1,5 +1,6 @@
 //! All integration tests of `linchpin-history`: one binary, so that it is linked once.
 
+mod detectable;
 mod door;
 mod keys;
 mod online;

@@ -7,7 +7,7 @@ use crate::error::IngestError;
 use crate::event::{EventKind, Kind, RawEvent};
 use crate::options::{FailedCas, Unknown};
 use crate::token::{Bracket, Token, View};
-use linchpin_history::{Argument, HistoryError, ValueId};
+use linchpin_history::{Argument, HistoryError, RecoveredOutcome, ValueId};
 use linchpin_spec::Value;
 
 /// How an operation answers beyond what its shape says.
@@ -59,18 +59,7 @@ impl Recorder {
             let error = error.unwrap_or(HistoryError::TooLong);
             return Err(self.not_well_formed(error, raw.line, process));
         };
-        if let Some(name) = raw.f {
-            let answered = self.operation(raw.line, name)?;
-            if answered != open.operation {
-                return Err(IngestError::OtherOperation {
-                    line: raw.line,
-                    process: self.name(process),
-                    answered: name.to_owned(),
-                    open: self.operations[open.operation as usize].signature.name.clone(),
-                    since,
-                });
-            }
-        }
+        self.expect_operation(raw, process, open, since)?;
         let answer = self.operations[open.operation as usize].answer;
         let (kind, result) = match raw.kind {
             Kind::Info => (EventKind::Info { process }, self.builder.info(process)),
@@ -105,6 +94,62 @@ impl Recorder {
         result.map_err(|error| self.not_well_formed(error, raw.line, process))?;
         self.processes[process as usize].open = None;
         Ok(kind)
+    }
+
+    /// A `recovered-ok` or a `recovered-fail`.
+    pub(super) fn recovered(
+        &mut self,
+        raw: &RawEvent<'_>,
+        process: u32,
+    ) -> Result<EventKind, IngestError> {
+        let Some(interrupted) = self.builder.interrupted(process) else {
+            let process = self.name(process);
+            return Err(IngestError::NotInterrupted { line: raw.line, process });
+        };
+        let operation = &self.builder.history()[interrupted];
+        let open = Open {
+            operation: operation.operation,
+            key: operation.key,
+            argument: operation.argument,
+        };
+        let since = self.processes[process as usize].line;
+        self.expect_operation(raw, process, open, since)?;
+        let known = match raw.kind {
+            Kind::RecoveredOk => Some(self.response(raw, process, open)?),
+            _ => None,
+        };
+        self.counts.unknown_reads += known.as_ref().map_or(0, Known::unknown_reads);
+        let outcome = match known {
+            Some(Known::All(response) | Known::Part { response, .. }) => {
+                RecoveredOutcome::TookEffect(response)
+            }
+            // What says nothing about the object has changed nothing.
+            Some(Known::Nothing { .. }) | None => RecoveredOutcome::NoEffect,
+        };
+        let result = self.builder.recovered(process, outcome);
+        result.map_err(|error| self.not_well_formed(error, raw.line, process))?;
+        Ok(EventKind::Recovered { process, outcome })
+    }
+
+    /// An answer that names an operation names the one that was called.
+    fn expect_operation(
+        &mut self,
+        raw: &RawEvent<'_>,
+        process: u32,
+        open: Open,
+        since: u64,
+    ) -> Result<(), IngestError> {
+        let Some(name) = raw.f else { return Ok(()) };
+        if self.operation(raw.line, name)? == open.operation {
+            return Ok(());
+        }
+        Err(IngestError::OtherOperation {
+            line: raw.line,
+            process: self.name(process),
+            answered: name.to_owned(),
+            open: self.operations[open.operation as usize].signature.name.clone(),
+            since,
+        })
     }
 
     /// The answer of a swap that was recorded as a `fail` and means `false`.

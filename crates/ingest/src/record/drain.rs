@@ -193,6 +193,9 @@ fn put_beside(
         }
     }
     history.crashes.iter_mut().for_each(|crash| crash.at = moved(crash.at));
+    for recovered in &mut history.recovered {
+        (recovered.at, recovered.called) = (moved(recovered.at), moved(recovered.called));
+    }
     history.events = moved(history.events);
     beside.iter_mut().for_each(|annotation| annotation.before = moved(annotation.before));
     places.repeat(&inserted);

@@ -104,10 +104,12 @@ pub struct Crash {
 pub enum EventKind {
     /// The call.
     Invoke,
-    /// The response; also the one that `recover(t)` finds for an interrupted call.
+    /// The response.
     Ok,
+    /// `recover(t)` finds that the interrupted call took effect, and what it answered.
+    RecoveredOk,
     /// `recover(t)` finds that the interrupted call had no effect.
-    Fail,
+    RecoveredFail,
 }
 
 /// How a run ended.
@@ -219,7 +221,10 @@ impl<'m> Session<'m> {
             }),
             (Move::Respond { .. }, Status::Resolved { operation, outcome }) => Some(Event {
                 process: interrupted,
-                kind: if outcome.is_null() { EventKind::Fail } else { EventKind::Ok },
+                kind: match outcome.is_null() {
+                    true => EventKind::RecoveredFail,
+                    false => EventKind::RecoveredOk,
+                },
                 operation: *operation,
                 value: outcome.clone(),
                 time,

@@ -322,9 +322,12 @@ fn runs_with_crashes_replay_and_their_threads_go_on_as_new_processes() {
                 if event.kind == EventKind::Invoke {
                     assert_eq!(event.process / threads, crashes);
                 }
-                seen.0 += usize::from(event.kind == EventKind::Fail);
-                seen.1 +=
-                    usize::from(event.kind == EventKind::Ok && event.process / threads < crashes);
+                seen.0 += usize::from(event.kind == EventKind::RecoveredFail);
+                seen.1 += usize::from(event.kind == EventKind::RecoveredOk);
+                let is_late = event.process / threads < crashes;
+                let recovered = [EventKind::RecoveredOk, EventKind::RecoveredFail];
+                assert!(event.kind != EventKind::Ok || !is_late, "{seed}: {event:?}");
+                assert!(!recovered.contains(&event.kind) || is_late, "{seed}: {event:?}");
             }
             seen.2 += run.crashes.len();
         }

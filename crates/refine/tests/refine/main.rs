@@ -7,6 +7,7 @@ mod disk;
 mod generator;
 mod models;
 mod naive;
+mod no_crashes;
 mod preload;
 mod reductions;
 mod references;

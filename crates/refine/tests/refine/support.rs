@@ -56,7 +56,7 @@ pub fn history(events: &[Event], object: &ModelObject) -> Vec<Operation> {
                 invoked: at,
                 returned: None,
             }),
-            EventKind::Ok => {
+            EventKind::Ok | EventKind::RecoveredOk => {
                 let open = |operation: &&mut Operation| {
                     operation.process == event.process && operation.returned.is_none()
                 };
@@ -64,7 +64,7 @@ pub fn history(events: &[Event], object: &ModelObject) -> Vec<Operation> {
                 operation.response = Some(event.value.clone());
                 operation.returned = Some(at);
             }
-            EventKind::Fail => {
+            EventKind::RecoveredFail => {
                 let open = |operation: &Operation| {
                     operation.process == event.process && operation.returned.is_none()
                 };

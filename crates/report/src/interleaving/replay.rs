@@ -112,12 +112,12 @@ impl Replay<'_> {
                         core: self.found.core.contains(&calls.len()),
                     });
                 }
-                EventKind::Ok | EventKind::Fail => {
+                EventKind::Ok | EventKind::RecoveredOk | EventKind::RecoveredFail => {
                     let open = processes.iter().rposition(|process| *process == event.process);
                     let Some(call) = open.and_then(|open| calls.get_mut(open)) else { continue };
                     call.to = Some(at);
                     call.answer = Some(match event.kind {
-                        EventKind::Fail => "no effect".to_owned(),
+                        EventKind::RecoveredFail => "no effect".to_owned(),
                         _ => view.answered(event).unwrap_or_default(),
                     });
                 }

@@ -119,6 +119,7 @@ pub fn property(arg: PropertyArg) -> Property {
         PropertyArg::Strict => Property::Strict,
         PropertyArg::Recoverable => Property::Recoverable,
         PropertyArg::Durable => Property::Durable,
+        PropertyArg::Detectable => Property::Detectable,
     }
 }
 

@@ -247,6 +247,8 @@ impl<'a> Judge<'a> {
                 return None;
             }
             EventKind::Crash { process } => self.crash(process),
+            // INVARIANT: what looks at it is judged when all is there.
+            EventKind::Recovered { .. } => return None,
         };
         ended.err().and_then(|found| self.judge_all(Some(found)))
     }

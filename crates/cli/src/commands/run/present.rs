@@ -8,11 +8,11 @@ use crate::{limits, output};
 use linchpin_engine::Wrong;
 use linchpin_ir::interpreter::Wait;
 use linchpin_ir::program::Program;
-use linchpin_ir::run::{End, Run};
+use linchpin_ir::run::{End, EventKind, Run};
 use linchpin_report::RunView;
 use linchpin_report::json;
 use linchpin_report::{Page, Timeline, Tone, escaped, escaped_lines};
-use linchpin_verdict::Verdict;
+use linchpin_verdict::{CrashProperty, Verdict};
 use linchpin_verdict::{counted, grouped};
 use serde_json::{Value as Json, json};
 
@@ -164,11 +164,16 @@ impl<'a> Presentation<'a> {
     }
 
     /// What histories are judged by: without its crashes, a durably linearizable one is
-    /// linearizable.
+    /// linearizable; what `recover(t)` answers, if it does, is the answer of a call.
     fn property(&self) -> &'static str {
-        match self.run().crashes.is_empty() {
-            true => "linearizable",
-            false => "durably linearizable",
+        let recovered = [EventKind::RecoveredOk, EventKind::RecoveredFail];
+        let mut events = self.run().events.iter();
+        if self.run().crashes.is_empty() {
+            "linearizable"
+        } else if events.any(|event| recovered.contains(&event.kind)) {
+            CrashProperty::Detectable.adverb()
+        } else {
+            CrashProperty::Durable.adverb()
         }
     }
 

@@ -125,7 +125,7 @@ pub fn outcomes(program: &Program) -> BTreeSet<Outcome> {
     };
     let mut starts = Vec::new();
     era(body, |execution| {
-        let crashable = Crashable::new(execution, &simulation, &Start::default(), None);
+        let crashable = Crashable::new(execution, &simulation, &Start::default(), None, None);
         let is_call = |event: &linchpin_explore::Event| match event.kind {
             EventKind::Mark(word) => word % 2 == 1,
             _ => false,
@@ -178,7 +178,7 @@ fn recovered(
     };
     let mut starts = BTreeSet::new();
     era(body, |execution| {
-        let crashable = Crashable::new(execution, simulation, start, None);
+        let crashable = Crashable::new(execution, simulation, start, None, None);
         let (none, all) = (Cut(vec![0; execution.threads]), crashable.whole());
         for cut in crashable.cuts(&none, &all, &|_| false).expect("few cuts") {
             starts.insert(crashable.after(&cut).start);

@@ -59,7 +59,8 @@ pub(super) fn again<T: Send + Sync + 'static>(
         if let Some(Problem::Nondeterministic { .. }) = execution.problem {
             return None;
         }
-        let crashable = Crashable::new(&execution, simulation, &begin.start, made(&execution));
+        let (start, settled) = (&begin.start, made(&execution));
+        let crashable = Crashable::new(&execution, simulation, start, settled, None);
         let is_cut = |cut: &Cut| {
             let whole = crashable.whole();
             cut.0.len() == whole.0.len() && cut.0.iter().zip(&whole.0).all(|(cut, all)| cut <= all)

@@ -16,6 +16,7 @@ use linchpin_explore::crash::{Crashable, Cut};
 use linchpin_explore::{Event, EventKind, Execution, Options, Problem, Strategy, explore};
 use linchpin_spec::Value;
 use linchpin_sync::persistent::simulation::{Simulation, Start};
+use linchpin_sync::runtime::Site;
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::ControlFlow;
@@ -77,6 +78,8 @@ pub(super) struct Choosing {
     /// Crashes are drawn from this; all of them are looked at if there is none.
     pub(super) seed: Option<u64>,
     pub(super) runs: Option<u64>,
+    /// As if the code persisted a line right after each access to it here.
+    pub(super) persisted: Option<Site>,
 }
 
 /// So many executions follow a crash that was drawn.
@@ -215,7 +218,8 @@ impl<'a, T: Send + Sync + 'static> Explorer<'a, T> {
             return None;
         }
         let settled = made(execution);
-        let crashable = Crashable::new(execution, self.simulation, &begin.start, settled);
+        let (start, persisted) = (&begin.start, self.choosing.persisted);
+        let crashable = Crashable::new(execution, self.simulation, start, settled, persisted);
         let Some(cuts) = self.cuts(&crashable, execution, begin) else {
             self.tally.partly += 1;
             return None;

@@ -3,13 +3,14 @@
 //!
 //! `era` is a scenario from the beginning, or from a crash, as a program; `segment` what it
 //! contributes to a history; `judge` judges eras one after the other; `explorer` explores all of
-//! them. `again` repeats a run, `steps` prints it. Where a crash may cut an execution, and what it
+//! them. `again` repeats a run, `steps` prints it, `repair` tries what would have kept what was lost. Where a crash may cut an execution, and what it
 //! leaves, is in [`linchpin_explore::crash`].
 
 mod again;
 mod era;
 mod explorer;
 mod judge;
+mod repair;
 mod segment;
 mod steps;
 
@@ -28,7 +29,7 @@ use again::again;
 use explorer::{Choosing, CrashTally, CrashWrong, Explorer, Found, Run};
 use linchpin_explore::{Strategy, in_turn};
 use linchpin_sync::persistent::simulation::Simulation;
-use linchpin_sync::runtime::took_static;
+use linchpin_sync::runtime::{Site, took_static};
 use linchpin_verdict::{Limits, counted, grouped};
 use std::path::Path;
 use std::rc::Rc;
@@ -97,7 +98,7 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
             }
             let scenario = Arc::new(task.scenario);
             let left = self.options.runs.map(|most| most.saturating_sub(sum.executions));
-            let (found, tally) = self.explore(&scenario, task.strategy, &limits, left);
+            let (found, tally) = self.explore(&scenario, task.strategy, &limits, left, None);
             sum.add(&tally);
             scenarios += 1;
             operations += (tally.executions + tally.after) * scenario.len() as u64;
@@ -124,12 +125,13 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
         strategy: Strategy,
         limits: &Limits,
         runs: Option<u64>,
+        persisted: Option<Site>,
     ) -> (Option<Found>, CrashTally) {
         let seed = match strategy {
             Strategy::Random { seed, .. } | Strategy::Pct { seed, .. } => Some(seed),
             _ => None,
         };
-        let choosing = Choosing { strategy, seed, runs };
+        let choosing = Choosing { strategy, seed, runs, persisted };
         let (definition, persistent) = (self.definition, self.persistent);
         Explorer::new(definition, persistent, scenario, &self.simulation, limits, choosing).run()
     }
@@ -143,7 +145,7 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
             return Some(found);
         }
         let strategy = super::task::strategy(self.mode, RUNS, self.seed);
-        let found = self.explore(&scenario, strategy, limits, Some(RUNS)).0;
+        let found = self.explore(&scenario, strategy, limits, Some(RUNS), None).0;
         if found.is_none() {
             let path = regression.path.display();
             notes.push(format!("what failed the last time ({path}) does not fail any more"));
@@ -198,7 +200,7 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
                 limits.exceeded(0).is_none().then_some(())?;
                 let scenario = Arc::new(scenario);
                 let runs = Some(MOST_RUNS);
-                let tried = self.explore(&scenario, Strategy::Exhaustive, &limits, runs).0?;
+                let tried = self.explore(&scenario, Strategy::Exhaustive, &limits, runs, None).0?;
                 let same =
                     std::mem::discriminant(&tried.wrong) == std::mem::discriminant(&found.wrong);
                 same.then_some(tried)
@@ -257,6 +259,7 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
         let (scenario, after) = (&found.scenario, &persistent.after);
         let steps = steps::Steps { subject, scenario, after, eras: &again.eras };
         failure.interleaving = Some(steps.text());
+        failure.repairs = self.repairs(&found.scenario, &again);
         failure.decisions = Some(decisions);
         failure
     }

@@ -77,8 +77,18 @@ fn a_write_that_is_not_written_back_is_lost() {
     assert!(text.contains("not durably linearizable"), "{text}");
     assert!(text.contains("LOST"), "{text}");
     assert_eq!(failure.history.crashes.len(), 1);
-    let scenario = failure.scenario.expect("a scenario");
+    let scenario = failure.scenario.as_ref().expect("a scenario");
     assert_eq!(scenario.len(), 1, "one write is enough: {scenario:?}");
+    // As `Writes::Back` does, which holds.
+    assert_eq!(repaired_by(&failure), ["root.value.store(value, SeqCst);"], "{text}");
+    assert!(text.contains("a `persist` of what it accesses repairs this scenario"), "{text}");
+}
+
+/// The code after which a `persist` was seen to help.
+fn repaired_by(failure: &Failure) -> Vec<&str> {
+    let repairs = failure.repairs.as_ref().expect("something was lost");
+    assert_eq!(repairs.undecided, 0, "{failure}");
+    repairs.persists.iter().filter_map(|repair| repair.source.as_deref()).collect()
 }
 
 #[test]
@@ -86,8 +96,11 @@ fn a_read_of_what_may_be_lost_is_found() {
     let failure = check(Writes::Back, false, Plan::exhaustive(), 1).expect_err("it was read");
     let text = failure.to_string();
     assert!(text.contains("read → ") && text.contains("LOST"), "{text}");
-    let scenario = failure.scenario.expect("a scenario");
+    let scenario = failure.scenario.as_ref().expect("a scenario");
     assert_eq!(scenario.len(), 2, "a write and a read: {scenario:?}");
+    // The store is persisted as soon as can be: the one who read it must not trust that.
+    assert_eq!(repaired_by(&failure), ["let value = root.value.load(SeqCst);"], "{text}");
+    assert_eq!(failure.repairs.as_ref().map(|repairs| repairs.tried_in_vain), Some(1), "{text}");
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn history(run: &Run, object: &ModelObject) -> Vec<Operation> {
                 invoked: at,
                 returned: None,
             }),
-            EventKind::Ok => {
+            EventKind::Ok | EventKind::RecoveredOk => {
                 let open = |operation: &&mut Operation| {
                     operation.process == event.process && operation.returned.is_none()
                 };
@@ -63,7 +63,7 @@ fn history(run: &Run, object: &ModelObject) -> Vec<Operation> {
                 operation.response = Some(event.value.clone());
                 operation.returned = Some(at);
             }
-            EventKind::Fail => {
+            EventKind::RecoveredFail => {
                 let open = |operation: &Operation| {
                     operation.process == event.process && operation.returned.is_none()
                 };
@@ -122,7 +122,7 @@ fn overlaps(run: &Run) -> bool {
     run.events.iter().any(|event| {
         match event.kind {
             EventKind::Invoke => open += 1,
-            EventKind::Ok | EventKind::Fail => open -= 1,
+            EventKind::Ok | EventKind::RecoveredOk | EventKind::RecoveredFail => open -= 1,
         }
         open > 1
     })

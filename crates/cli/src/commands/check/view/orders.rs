@@ -7,7 +7,7 @@ use super::{
     Argument, Checked, History, Judgement, KeyVerdict, Keys, Limits, OpId, Operation, OrderView,
     Rank, Source, Unexplained, ValueId, Violation, ViolationView, moment,
 };
-use linchpin_history::{CheckOptions, NEVER, check};
+use linchpin_history::{CheckOptions, NEVER, Recovered, check};
 
 /// Violated keys that are explained with an order at most.
 const MOST_VIOLATIONS: usize = 20;
@@ -292,6 +292,12 @@ impl Excerpt {
             operation.invoked = rank(operation.invoked);
             operation
         };
+        // An operation without an effect is not in the history any more.
+        let recovered = |recovered: &Recovered| {
+            let Recovered { at, called, outcome } = *recovered;
+            let is_here = at < before && ids.iter().any(|id| whole[*id].invoked == called);
+            is_here.then(|| Recovered { at: rank(at), called: rank(called), outcome })
+        };
         let operations = ids.iter().map(operation).collect();
         let history = History {
             operations,
@@ -303,6 +309,7 @@ impl Excerpt {
                     crash
                 })
                 .collect(),
+            recovered: whole.recovered.iter().filter_map(recovered).collect(),
             events: Rank::at(ranks.len()),
             processes: whole.processes.clone(),
             origin: whole.origin,
