@@ -8,7 +8,7 @@ use crate::batch::{Batch, unpack};
 use crate::exchange::{Body, Exchange, Last, PathStep, Stopped, Summary, wrong};
 use crate::wire::{Broken, Status};
 use linchpin_refine::search::{SearchOptions, Stats, Wrong};
-use linchpin_refine::{KeptState, NotTaken, Partition, Portable, StateAt};
+use linchpin_refine::{KeptState, Leaving, NotTaken, Partition, Portable, StateAt};
 use linchpin_verdict::StopReason;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -47,11 +47,14 @@ pub(crate) struct Ended {
     pub sent: u64,
 }
 
+/// States on a way, with their sets as they are written.
+type WrittenPath = Vec<(Vec<u8>, Vec<u8>)>;
+
 pub(crate) enum How {
     Complete,
     Found {
-        /// The states on the way, with their sets as they are written.
-        path: Vec<(Vec<u8>, Vec<u8>)>,
+        /// The way there.
+        path: WrittenPath,
         wrong: Wrong,
     },
     /// This worker was the first to stop.
@@ -148,7 +151,7 @@ impl<'a, P: Portable> WorkerSearch<'a, P> {
                 break;
             }
             let WorkerSearch { partition, batches, exchange, .. } = self;
-            let expanded = partition.expand(id, &mut |owner, bytes, set| {
+            let expanded = partition.expand(id, &mut |Leaving { owner, bytes, set }| {
                 let batch = &mut batches[usize::from(owner)];
                 batch.push(bytes, set, id);
                 if batch.len() >= BATCH {
@@ -299,7 +302,7 @@ impl<'a, P: Portable> WorkerSearch<'a, P> {
     }
 
     /// The states on the way to one, wherever they are kept.
-    fn walk_back(&mut self, to: StateAt) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Left> {
+    fn walk_back(&mut self, to: StateAt) -> Result<WrittenPath, Left> {
         let mut path = Vec::new();
         let mut next = Some(to);
         while let Some(StateAt { worker, id }) = next {

@@ -49,7 +49,7 @@ pub use durability::CrashReport;
 pub use engine::{Refine, RefineTogether};
 pub use lossy::explore_lossy;
 pub use options::{Strategy, VerifyOptions};
-pub use partition::{KeptState, NotTaken, Partition, StateAt};
+pub use partition::{KeptState, Leaving, NotTaken, Partition, StateAt};
 pub use portable::Portable;
 pub use repair::Change;
 pub use sets::{Place, Policy, Sets};

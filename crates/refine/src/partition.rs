@@ -34,6 +34,17 @@ pub struct KeptState {
     pub parent: Option<StateAt>,
 }
 
+/// A state that belongs to another worker.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving<'a> {
+    /// Which worker.
+    pub owner: u16,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Its set, written.
+    pub set: &'a [u8],
+}
+
 /// Why a state cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NotTaken {
@@ -121,12 +132,11 @@ impl<'a, P: Portable> Partition<'a, P> {
     }
 
     /// Expands a state. Of its successors, those that are its own it takes, others it gives to
-    /// `send`, with the worker they belong to, as bytes and a written set. What can go wrong next is
-    /// returned; then no successor counts.
+    /// `send`. What can go wrong next is returned; then no successor counts.
     pub fn expand(
         &mut self,
         id: u32,
-        send: &mut dyn FnMut(u16, &[u8], &[u8]),
+        send: &mut dyn FnMut(Leaving<'_>),
     ) -> Result<Option<Wrong>, NotTaken> {
         let set = self.search.store.get(id, &mut self.state).set;
         let Partition { product, worker, state, buffer, successors, transitions, .. } = self;
@@ -159,7 +169,7 @@ impl<'a, P: Portable> Partition<'a, P> {
             if owner == self.own {
                 self.add(bytes, set, owner, id)?;
             } else {
-                send(owner, bytes, self.written.of(self.product, set));
+                send(Leaving { owner, bytes, set: self.written.of(self.product, set) });
             }
         }
         (self.buffer, self.successors) = (buffer, successors);
