@@ -169,7 +169,11 @@ fn a_limit_of_one_process_ends_all_of_them() {
     let mut asked_to = options.clone();
     asked_to.search.limits.stop = Some(stop.clone());
     for (limited, reason) in [(little, StopReason::Memory), (asked_to, StopReason::Interrupt)] {
-        let begun = |_: &Stats| stop.ask(StopReason::Interrupt);
+        let begun = |_: &Stats| {
+            if reason == StopReason::Interrupt {
+                stop.ask(reason);
+            }
+        };
         let all = watched(&[(&program, options.clone()), (&program, limited)], 1, &begun);
         let all: Vec<Report> = all.into_iter().map(|one| one.expect("a report")).collect();
         let why = |report: &Report| match &report.outcome {
