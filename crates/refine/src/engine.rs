@@ -8,6 +8,7 @@ use crate::repair::Change;
 use crate::search::Stats;
 use crate::stuck::{NotMade, StuckCheck};
 use crate::suggest::{Advice, Together, Where, suggest_points};
+use crate::together::{Cluster, Traffic};
 use crate::verify::{Points, Report, has_points, verify};
 use crate::walk::{Walk, Walks};
 use linchpin_engine::{
@@ -19,6 +20,7 @@ use linchpin_space::Bounds;
 use linchpin_verdict::{
     Assumption, Bound, Calls, CrashProperty, Inconclusive, Outcome, Verdict, counted, grouped,
 };
+use std::sync::Arc;
 
 /// Model checking by refinement: exhaustive within bounds.
 #[derive(Clone, Copy, Debug)]
@@ -46,33 +48,79 @@ impl Engine for Refine {
         subject: &Subject<'_>,
         request: &Request<'_>,
     ) -> Result<Vec<Answer>, EngineError> {
-        let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
-        let mut options = options(request, bounds);
-        if program.persistence.is_none() {
-            // Nothing would survive a crash: there are none.
-            options.bounds.crashes = 0;
-        }
-        let observe = |stats: &Stats| {
-            let Stats { states, depth, to_come, .. } = *stats;
-            (request.progress)(Progress { engine: "refine", states, depth, to_come });
-        };
-        let report = verify(program, &options, &observe).map_err(EngineError::of)?;
-        let mut answer = describe(program, &options, &report);
-        answer.assumptions =
-            vec![Assumption::SequentialConsistency, request.memory_assumed(program)];
-        if options.bounds.crashes > 0 {
-            answer.assumptions.push(Assumption::PersistentLines);
-        }
-        if let Some(budget) = request.suggest_points {
-            let limits = &options.search.limits;
-            let (advice, together) =
-                suggest_points(program, options.bounds, limits, budget).map_err(EngineError::of)?;
-            let is_open = |advice: &Advice| matches!(advice.place, Where::Unknown(_));
-            answer.is_unfinished = advice.iter().any(is_open) || together == Together::Unknown;
-            answer.notes.extend(suggestions(&advice, together));
-        }
-        Ok(vec![answer])
+        answered(subject, request, None)
     }
+}
+
+/// The same, searching together with other processes.
+#[derive(Clone, Debug)]
+pub struct RefineTogether {
+    /// The other processes.
+    pub cluster: Arc<dyn Cluster>,
+}
+
+impl Engine for RefineTogether {
+    fn name(&self) -> &'static str {
+        Refine.name()
+    }
+
+    fn reads(&self) -> &'static [Language] {
+        Refine.reads()
+    }
+
+    fn is_proof(&self) -> bool {
+        Refine.is_proof()
+    }
+
+    fn knows_crashes(&self) -> bool {
+        Refine.knows_crashes()
+    }
+
+    fn answer(
+        &self,
+        subject: &Subject<'_>,
+        request: &Request<'_>,
+    ) -> Result<Vec<Answer>, EngineError> {
+        answered(subject, request, Some(&self.cluster))
+    }
+}
+
+fn answered(
+    subject: &Subject<'_>,
+    request: &Request<'_>,
+    cluster: Option<&Arc<dyn Cluster>>,
+) -> Result<Vec<Answer>, EngineError> {
+    let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
+    let mut options = options(request, bounds);
+    if program.persistence.is_none() {
+        // Nothing would survive a crash: there are none.
+        options.bounds.crashes = 0;
+    }
+    options.cluster = cluster.cloned();
+    if cluster.is_some_and(|cluster| !cluster.tells()) {
+        // What one process can do alone, the first does.
+        (options.stuck, options.repairs, options.superfluous) = (false, false, false);
+        options.shortest_budget = 0;
+    }
+    let observe = |stats: &Stats| {
+        let Stats { states, depth, to_come, .. } = *stats;
+        (request.progress)(Progress { engine: "refine", states, depth, to_come });
+    };
+    let report = verify(program, &options, &observe).map_err(EngineError::of)?;
+    let mut answer = describe(program, &options, &report);
+    answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed(program)];
+    if options.bounds.crashes > 0 {
+        answer.assumptions.push(Assumption::PersistentLines);
+    }
+    if let Some(budget) = request.suggest_points {
+        let limits = &options.search.limits;
+        let (advice, together) =
+            suggest_points(program, options.bounds, limits, budget).map_err(EngineError::of)?;
+        let is_open = |advice: &Advice| matches!(advice.place, Where::Unknown(_));
+        answer.is_unfinished = advice.iter().any(is_open) || together == Together::Unknown;
+        answer.notes.extend(suggestions(&advice, together));
+    }
+    Ok(vec![answer])
 }
 
 /// What is explored.
@@ -227,6 +275,7 @@ fn stats(report: &Report) -> Vec<(&'static str, Stat)> {
 fn notes(program: &Program, options: &VerifyOptions, report: &Report) -> Vec<String> {
     let (bounds, holds) = (&options.bounds, report.outcome.is_holds());
     let mut notes = vec![cost(&report.stats)];
+    notes.extend(options.cluster.as_ref().map(|of| traffic(of.traffic(), report.stats.states)));
     if report.points == Points::Fail {
         notes.push(
             "the claimed linearization points do not explain every run; checked without them"
@@ -261,6 +310,18 @@ fn notes(program: &Program, options: &VerifyOptions, report: &Report) -> Vec<Str
         notes.push("lossy search: states may have been left out".to_owned());
     }
     notes
+}
+
+/// Who has searched, and what that took.
+fn traffic(of: Traffic, states: usize) -> String {
+    let Traffic { processes, workers, bytes } = of;
+    let a_state = bytes / u64::try_from(states.max(1)).unwrap_or(u64::MAX);
+    format!(
+        "{} of {} each; they sent each other {} bytes, {a_state} a state",
+        counted(processes, "process"),
+        counted(workers, "worker"),
+        grouped(bytes),
+    )
 }
 
 /// What runs are, or should be: linearizable, in the way that is asked of runs with crashes.

@@ -5,6 +5,7 @@ use crate::disk::DiskError;
 use crate::pairs::{KnownPairs, Pairs};
 use crate::product::{Parts, Product, Step, To};
 use crate::sets::{Place, Policy, Sets};
+use crate::together::ClusterError;
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::PreloadError;
@@ -28,6 +29,9 @@ pub enum ModelError {
     /// The folder for its states cannot be used.
     #[error(transparent)]
     Disk(#[from] DiskError),
+    /// The processes that should search together cannot.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
 }
 
 /// A model beside its specification.

@@ -2,9 +2,11 @@
 
 use crate::disk::DiskOptions;
 use crate::search::SearchOptions;
+use crate::together::Cluster;
 use crate::walk::Walks;
 use linchpin_space::{Bounds, Reductions};
 use linchpin_verdict::CrashProperty;
+use std::sync::Arc;
 
 /// In which order runs are looked at, and whether all are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub struct VerifyOptions {
     pub search: SearchOptions,
     /// Keep states on disk, breadth first.
     pub disk: Option<DiskOptions>,
+    /// Search together with other processes, breadth first.
+    pub cluster: Option<Arc<dyn Cluster>>,
     /// A lossy search with a table of so many bits.
     pub lossy: Option<usize>,
     /// At most so many states are visited to find the counterexample that is easiest to follow.
@@ -69,6 +73,7 @@ impl VerifyOptions {
             strategy: Strategy::BreadthFirst,
             search: SearchOptions::default(),
             disk: None,
+            cluster: None,
             lossy: None,
             shortest_budget: 300_000,
             stuck: true,

@@ -187,10 +187,11 @@ pub fn explore_depth_first<P: Product>(
 /// States that wait, by their sets.
 type Waiting = FxHashMap<u32, FxHashMap<Box<[u8]>, NodeId>>;
 
-struct Search<'a, P: Product> {
+/// What is searched, how, and what was seen.
+pub(crate) struct Search<'a, P: Product> {
     product: &'a P,
     options: &'a SearchOptions,
-    store: Store,
+    pub(crate) store: Store,
     transitions: AtomicU64,
     progress: &'a (dyn Fn(&Stats) + Sync),
     start: Instant,
@@ -219,7 +220,7 @@ struct Share {
 }
 
 impl<'a, P: Product> Search<'a, P> {
-    fn new(
+    pub(crate) fn new(
         product: &'a P,
         options: &'a SearchOptions,
         progress: &'a (dyn Fn(&Stats) + Sync),
@@ -290,14 +291,20 @@ impl<'a, P: Product> Search<'a, P> {
     }
 
     /// Adds a state, unless one that covers it is there.
-    fn add(&self, worker: &mut P::Worker, bytes: &[u8], set: u32, parent: NodeId) -> Added {
+    pub(crate) fn add(
+        &self,
+        worker: &mut P::Worker,
+        bytes: &[u8],
+        set: u32,
+        parent: NodeId,
+    ) -> Added {
         let state = self.split(bytes);
         self.store.add(state, set, parent, |old, old_set| {
             self.covers(worker, (old, old_set), (state.allowance, set))
         })
     }
 
-    fn stats(&self, depth: usize) -> Stats {
+    pub(crate) fn stats(&self, depth: usize) -> Stats {
         let size = self.store.size();
         Stats {
             implementation_states: size.states,
@@ -311,7 +318,12 @@ impl<'a, P: Product> Search<'a, P> {
         }
     }
 
-    fn final_stats(&self, depth: usize, outcome: &Exploration, workers: &mut [P::Worker]) -> Stats {
+    pub(crate) fn final_stats(
+        &self,
+        depth: usize,
+        outcome: &Exploration,
+        workers: &mut [P::Worker],
+    ) -> Stats {
         let is_closed = match (outcome, workers.first_mut()) {
             (Exploration::Complete, Some(worker)) => self.store.is_closed(|smaller, larger| {
                 smaller == larger || self.product.is_subset(worker, smaller, larger)

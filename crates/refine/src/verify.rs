@@ -13,6 +13,7 @@ use crate::sets::Policy;
 use crate::store::hash;
 use crate::stuck::{self, StuckCheck};
 use crate::switches::fewest_switches;
+use crate::together::Task;
 use crate::walk::explore_by_walks;
 use linchpin_ir::program::Program;
 use linchpin_space::{Reductions, Symmetry, Unreached};
@@ -67,9 +68,12 @@ pub fn verify(
     if let Some(report) = preload::judged(program, options)? {
         return Ok(report);
     }
-    let Some(disk) = &options.disk else { return decided(program, options, progress) };
-    claim(disk, identity(program, options))?;
-    // The states in which recovery ends, which are kept beside the pairs, are not written.
+    match (&options.disk, &options.cluster) {
+        (None, None) => return decided(program, options, progress),
+        (Some(disk), _) => claim(disk, identity(program, options))?,
+        (None, Some(cluster)) => cluster.agree(task(program, options), &options.search.limits)?,
+    }
+    // The states in which recovery ends, which are kept beside the pairs, are not written or sent.
     let reductions = Reductions { covered_crashes: false, ..options.reductions };
     decided(program, &VerifyOptions { reductions, ..options.clone() }, progress)
 }
@@ -197,10 +201,21 @@ pub(crate) const fn policy(options: &VerifyOptions) -> Policy {
 
 /// Tells searches apart that must not go on with each other's states.
 fn identity(program: &Program, options: &VerifyOptions) -> u64 {
+    hash(format!("{program:?} {}", asked(options)).as_bytes())
+}
+
+/// The same, with the model apart.
+fn task(program: &Program, options: &VerifyOptions) -> Task {
+    let hash = |text: String| hash(text.as_bytes());
+    Task { model: hash(format!("{program:?}")), asked: hash(asked(options)) }
+}
+
+/// What decides which states there are, beside the model.
+fn asked(options: &VerifyOptions) -> String {
     let VerifyOptions { bounds, reductions, just_in_time, points, property, search, .. } = options;
     let asked =
         (bounds, reductions, just_in_time, points, property, search.antichain, search.calls);
-    hash(format!("{program:?} {asked:?}").as_bytes())
+    format!("{asked:?}")
 }
 
 pub(crate) fn search(
@@ -216,7 +231,17 @@ pub(crate) fn search(
                 let name = format!("{}{all}", product.sets.name());
                 explore_on_disk(product, &name, disk, &options.search, progress)
             }
-            (Strategy::BreadthFirst, None) => explore(product, &options.search, progress),
+            (Strategy::BreadthFirst, None) => match &options.cluster {
+                None => explore(product, &options.search, progress),
+                Some(cluster) => {
+                    // Which of its searches this is, is a part of what is asked.
+                    let (reductions, name) = (product.space.reductions(), product.sets.name());
+                    let task = task(product.space.program(), options);
+                    let which = format!("{} {reductions:?} {name}", task.asked);
+                    let task = Task { asked: hash(which.as_bytes()), ..task };
+                    cluster.explore(product, task, &options.search, progress)
+                }
+            },
             (Strategy::DepthFirst, _) => explore_depth_first(product, &options.search, progress),
             (Strategy::Walks(of), _) => explore_by_walks(product, of, &options.search, progress),
             (Strategy::Switches(most), _) => {
@@ -282,13 +307,16 @@ pub(crate) fn found(
     if let Some(counterexample) = easiest.or_else(first) {
         return Ok(Outcome::Violated(Box::new(counterexample)));
     }
+    let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
+    if options.cluster.as_ref().is_some_and(|cluster| !cluster.tells()) {
+        return Ok(undecided("a violation was found, which the first process looks at"));
+    }
     // Symmetry can hide which thread is which so well that the path cannot be followed again:
     // search without it.
     let reductions = property.map_or(options.reductions, |of| durability::reductions(options, of));
     let reductions = Reductions { thread_symmetry: false, value_symmetry: false, ..reductions };
     let product = asked(reductions)?;
     let (exploration, _) = explore(&product, &options.search, &|_| {});
-    let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
     Ok(match exploration {
         Exploration::Found { path, wrong } => {
             match follow(&product, &product.whole(&path), wrong) {

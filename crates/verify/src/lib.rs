@@ -160,6 +160,17 @@ pub fn verify(
     Ok(conclude(loaded, answers, request))
 }
 
+/// Asks one engine, which need not be one of [`ENGINES`].
+pub fn verify_by(
+    loaded: &Loaded,
+    engine: &dyn Engine,
+    request: &Request<'_>,
+) -> Result<Verification, VerifyError> {
+    let mut answers = engine.answer(&loaded.subject(), request)?;
+    put_together(loaded, &mut answers, request)?;
+    Ok(conclude(loaded, answers, request))
+}
+
 /// What one engine can only try another shows; where one loses its way another looks further.
 fn put_together(
     loaded: &Loaded,

@@ -1,7 +1,7 @@
 """`python -m linchpin_spark LOG… -- --spec NAME`: judges every key of a log, or of many, on a Spark cluster."""
 
 import argparse
-import os
+import shutil
 import sys
 
 from . import table
@@ -48,6 +48,9 @@ def main():
         from . import job
     except ImportError as error:
         return fail(2, f"{error}: `pip install pyspark` brings it")
+    sent = shutil.which(args.linchpin)
+    if args.send and sent is None:
+        return fail(2, f"`{args.linchpin}`, which is to be sent, is no command here; --linchpin FILE says where it is")
     builder = SparkSession.builder.appName("linchpin")
     if args.master:
         builder = builder.master(args.master)
@@ -57,11 +60,8 @@ def main():
     except (PySparkException, OSError, RuntimeError) as error:
         return fail(2, f"Spark does not start: {first_line(error)}")
     try:
-        linchpin = args.linchpin
         job.send_code(spark)
-        if args.send:
-            spark.sparkContext.addFile(os.path.abspath(linchpin))
-            linchpin = os.path.join(".", os.path.basename(linchpin))
+        linchpin = job.send(spark, sent) if args.send else job.Linchpin(args.linchpin)
         found = job.versions(spark, linchpin)
         missing = [said for said, runs in found if not runs]
         if missing:

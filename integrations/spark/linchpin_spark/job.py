@@ -1,20 +1,39 @@
 """Which lines of the logs belong together, and in which order: the part that Spark does.
 
-A shuffle keeps no order, so every line carries its place: the file, the block of the file that its task read, and a number
-that rises along a block. The rows of a key are sorted by it before they are judged.
+A shuffle keeps no order, so lines carry their place: the file, the block of the file that their task read, and a number
+that rises along a block. A row has lines of one key that were read together. The rows of a key are sorted before they are
+judged.
 """
 
 import os
 import tempfile
 import zipfile
+from dataclasses import dataclass
 
+from pyspark import SparkFiles
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
-from .judge import COLUMNS, judge, version
-from .lines import Kind, kind_and_key
+from .gather import gathered
+from .judge import judge, version
 
-KIND_AND_KEY = StructType([StructField("kind", IntegerType()), StructField("key", StringType())])
+
+@dataclass
+class Linchpin:
+    """The command, as executors find it."""
+
+    name: str
+    is_sent: bool = False
+    """It was sent to them."""
+
+    def here(self):
+        """Where it is on this executor."""
+        return SparkFiles.get(self.name) if self.is_sent else self.name
+
+
+def send(spark, path):
+    """Sends the command to the executors."""
+    spark.sparkContext.addFile(path)
+    return Linchpin(os.path.basename(path), is_sent=True)
 
 
 def send_code(spark):
@@ -33,38 +52,23 @@ def versions(spark, linchpin):
     """Which versions of `linchpin` the executors have, or why one has none: pairs of what and whether it runs."""
     context = spark.sparkContext
     slots = max(context.defaultParallelism, 1)
-    return context.parallelize(range(slots), slots).map(lambda _: version(linchpin)).distinct().collect()
-
-
-def told_of(line):
-    """What a line is, in types that Spark knows."""
-    kind, key = kind_and_key(bytes(line))
-    return int(kind), key
+    return context.parallelize(range(slots), slots).map(lambda _: version(linchpin.here())).distinct().collect()
 
 
 def rows(spark, paths, is_one_log, parts):
     """The lines of the logs, those of a key next to each other, in their order."""
-    # `_metadata` says which file and which block of it; within a block numbers rise line by line.
+    # `_metadata` says which file and which block of it; a task reads a block from its beginning to its end.
     lines = spark.read.text(paths, lineSep="\n").select(
-        F.col("_metadata.file_path").alias("file"),
-        F.col("_metadata.file_block_start").alias("block"),
-        F.monotonically_increasing_id().alias("row"),
-        F.col("value").cast("binary").alias("line"),
+        F.col("_metadata.file_path"),
+        F.col("_metadata.file_block_start"),
+        F.col("value").cast("binary"),
     )
-    told = F.udf(told_of, KIND_AND_KEY, useArrow=False)
-    lines = lines.withColumn("told", told("line"))
-    lines = lines.withColumn("kind", F.col("told.kind")).withColumn("key", F.col("told.key"))
-    lines = lines.withColumn("log", F.lit("") if is_one_log else F.col("file"))
-    # What all keys share goes to every part of the work, for which keys there are is not known yet.
-    own = F.array(F.pmod(F.hash("log", "key"), F.lit(parts)))
-    everywhere = F.sequence(F.lit(0), F.lit(parts - 1))
-    parts_of = F.when(F.col("kind") == int(Kind.SHARED), everywhere).otherwise(own)
-    lines = lines.where(F.col("kind") != int(Kind.SKIPPED)).withColumn("part", F.explode(parts_of))
-    gathered = lines.select(*COLUMNS).repartition(parts, "part")
-    return gathered.sortWithinPartitions(*COLUMNS[:-1])
+    found = lines.rdd.mapPartitions(lambda some: gathered(some, is_one_log, parts))
+    found = found.repartitionAndSortWithinPartitions(parts, lambda place: place[0])
+    return found.map(lambda row: (*row[0], row[1]))
 
 
 def judged(spark, paths, is_one_log, parts, linchpin, options):
     """What is known about every key."""
     found = rows(spark, paths, is_one_log, parts)
-    return found.rdd.mapPartitions(lambda some: judge(some, linchpin, options)).collect()
+    return found.mapPartitions(lambda some: judge(some, linchpin.here(), options)).collect()

@@ -14,9 +14,9 @@ from operator import itemgetter
 
 from .lines import Kind
 
-COLUMNS = ["part", "log", "kind", "key", "file", "block", "row", "line"]
-"""What a row is: its share of the work, the log and what the line is in it, its place, and the line itself."""
-PART_AND_LOG, KIND_AND_KEY, LINE = itemgetter(0, 1), itemgetter(2, 3), itemgetter(7)
+COLUMNS = ["part", "log", "kind", "key", "file", "block", "row", "lines"]
+"""What a row is: its share of the work, the log and what its lines are in it, the place of the first, and the lines."""
+PART_AND_LOG, KIND_AND_KEY, LINES = itemgetter(0, 1), itemgetter(2, 3), itemgetter(7)
 PLACE = itemgetter(4, 5, 6)
 """Where a line is: the order of places is the order of the lines of a log."""
 
@@ -65,10 +65,10 @@ def judge(rows, linchpin, options):
         shared = []
         for (kind, key), of_key in groupby(of_log, key=KIND_AND_KEY):
             if kind == Kind.SHARED:
-                shared = [(PLACE(row), LINE(row)) for row in of_key]
+                shared = [(PLACE(row), LINES(row)) for row in of_key]
             elif kind == Kind.WRONG:
                 row = next(of_key)
-                yield Judged(log, None, PLACE(row), shown(LINE(row)), "error", 0, key, is_of_log=True)
+                yield Judged(log, None, PLACE(row), shown(LINES(row)), "error", 0, key, is_of_log=True)
             else:
                 if batch.is_full():
                     yield from batch.judged()
@@ -77,20 +77,20 @@ def judge(rows, linchpin, options):
 
 
 def merged(rows, shared):
-    """The lines of a key with those that every key shares, each in its place."""
+    """The lines of a key with those that every key shares, each in its place: none of the latter is within a row."""
     at = 0
     for row in rows:
         here = PLACE(row)
         while at < len(shared) and shared[at][0] < here:
             yield shared[at]
             at += 1
-        yield here, LINE(row)
+        yield here, LINES(row)
     yield from shared[at:]
 
 
 def shown(line):
-    """A line of a log, for people."""
-    text = bytes(line).decode("utf-8", "replace")
+    """The first of some lines of a log, for people."""
+    text = bytes(line).partition(b"\n")[0].decode("utf-8", "replace")
     return json.dumps(text if len(text) <= 120 else text[:119] + "…", ensure_ascii=False)
 
 

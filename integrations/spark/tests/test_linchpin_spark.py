@@ -19,7 +19,8 @@ ROOT = os.path.join(HERE, "..", "..", "..")
 sys.path.insert(0, os.path.join(HERE, ".."))
 
 from linchpin_spark import table  # noqa: E402
-from linchpin_spark.judge import Batch, judge  # noqa: E402
+from linchpin_spark.gather import gathered  # noqa: E402
+from linchpin_spark.judge import COLUMNS, Batch, judge  # noqa: E402
 from linchpin_spark.lines import Kind, canonical, kind_and_key  # noqa: E402
 
 
@@ -50,13 +51,9 @@ def read(key, value, process=1):
 
 def rows_of(lines, log="a", parts=1):
     """The rows that Spark would make of a log, in its order."""
-    rows = []
-    for number, line in enumerate(lines):
-        kind, key = kind_and_key(line.encode())
-        for part in range(parts) if kind == Kind.SHARED else [hash(key) % parts]:
-            rows.append((part, log, int(kind), key, "file", 0, number, line.encode()))
-    rows = [row for row in rows if row[2] != Kind.SKIPPED]
-    return sorted(rows, key=lambda row: (row[0], row[1], row[2], row[3] or "", row[4:7]))
+    read = [(log, 0, line.encode()) for line in lines]
+    rows = [(*place, text) for place, text in gathered(read, False, parts)]
+    return sorted(rows, key=lambda row: row[:7])
 
 
 def judged_here(lines, options=OPTIONS, parts=1):
@@ -234,17 +231,17 @@ class OnACluster(unittest.TestCase):
         return path
 
     def judged(self, path, is_one_log=False, options=OPTIONS):
-        return table.settled(self.job.judged(self.spark, [path], is_one_log, 3, LINCHPIN, options))
+        return table.settled(self.job.judged(self.spark, [path], is_one_log, 3, self.job.Linchpin(LINCHPIN), options))
 
     def test_the_same_as_one_process_and_in_order(self):
         lines = random_log(7, ["a\tb", "é\n", 1, "1"], 400)
         lines.insert(300, '{"type":"crash","process":99}')
         path = self.log("log.jsonl", lines)
-        found = self.job.rows(self.spark, [path], False, 3).collect()
+        found = [dict(zip(COLUMNS, row)) for row in self.job.rows(self.spark, [path], False, 3).collect()]
         self.assertGreater(len({row["block"] for row in found}), 3, "the log was to be cut into blocks")
         by_key = {}
         for row in found:
-            by_key.setdefault(row["key"], []).append(bytes(row["line"]).decode())
+            by_key.setdefault(row["key"], []).extend(bytes(row["lines"]).decode().split("\n"))
         self.assertEqual(by_key.pop(None), ['{"type":"crash","process":99}'] * 3)
         for key, of_key in by_key.items():
             self.assertEqual(of_key, [line for line in lines if kind_and_key(line)[1] == key])
@@ -265,7 +262,7 @@ class OnACluster(unittest.TestCase):
         self.assertIn("holds: 2 keys: 2 linearizable", table.text(together))
 
     def test_a_missing_command_is_seen_before_anything_is_read(self):
-        found = self.job.versions(self.spark, "/nowhere/linchpin")
+        found = self.job.versions(self.spark, self.job.Linchpin("/nowhere/linchpin"))
         self.assertEqual([runs for _, runs in found], [False])
         self.assertIn("`/nowhere/linchpin` cannot be run on", found[0][0])
 
@@ -286,6 +283,8 @@ class Command(unittest.TestCase):
             ran = self.run_job(log, "--master", "local[2]", "--linchpin", LINCHPIN, "--table", out, "--", *OPTIONS)
             with open(out, encoding="utf-8") as file:
                 rows = [json.loads(line) for line in file]
+            sent = self.run_job(log, "--master", "local-cluster[2,1,1024]", "--linchpin", LINCHPIN, "--send", "--", *OPTIONS)
+        self.assertEqual((sent.returncode, sent.stdout), (1, ran.stdout), sent.stderr)
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertTrue(ran.stdout.startswith("violated: 2 keys: 1 violated, 1 linearizable\n"), ran.stdout)
         self.assertIn("The core, which no order explains:", ran.stdout)
@@ -295,6 +294,9 @@ class Command(unittest.TestCase):
         ran = self.run_job("log.jsonl")
         self.assertEqual(ran.returncode, 2)
         self.assertIn("-- --spec NAME", ran.stderr)
+        ran = self.run_job("log.jsonl", "--linchpin", "/nowhere/linchpin", "--send", "--", *OPTIONS)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("`/nowhere/linchpin`, which is to be sent, is no command here", ran.stderr)
 
 
 if __name__ == "__main__":

@@ -129,6 +129,14 @@ pub struct VerifyArgs {
     /// Go on with the search that is in the folder of `--disk`, after Ctrl-C, a limit or a crash.
     #[arg(long, requires = "disk")]
     pub resume: bool,
+    /// Search with `refine` on several machines: HOSTS is a list `host:port,host:port,…`, or a file
+    /// with one a line. Every one of them runs this command, each with its own `--process`. Asks
+    /// `refine` only. Needs a build with `--features cluster`.
+    #[arg(long, value_name = "HOSTS", requires = "process", conflicts_with_all = ["disk", "lossy", "search", "watch", "progress", "ltl", "suggest_points"])]
+    pub cluster: Option<String>,
+    /// Which of the processes of `--cluster` this is: the first is 0, and says the verdict.
+    #[arg(long, value_name = "I", requires = "cluster")]
+    pub process: Option<usize>,
     /// How `refine` looks at runs: `breadth-first`, `depth-first` (all of them, within bounds),
     /// `random`, `pct` (some, by chance), or `context-bound=K` (those with at most K context
     /// switches). Asks `refine` only.
@@ -186,7 +194,9 @@ impl VerifyArgs {
     /// The engines that are named; a way to search is one of refinement.
     pub fn engines_named(&self) -> Vec<String> {
         match &self.engine[..] {
-            [] if self.search.is_some() || self.disk.is_some() => vec!["refine".to_owned()],
+            [] if self.search.is_some() || self.disk.is_some() || self.cluster.is_some() => {
+                vec!["refine".to_owned()]
+            }
             named => named.to_vec(),
         }
     }

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 mod batch;
+mod cluster;
 mod contradiction;
 mod files;
 mod memory;
@@ -46,6 +47,7 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
         ("--pictures", args.pictures.is_some()),
         ("--smt2", args.smt2.is_some()),
         ("--disk", args.disk.is_some()),
+        ("--cluster", args.cluster.is_some()),
     ];
     let given = outputs.iter().find(|(_, given)| *given);
     if let (true, Some((flag, _))) = (models.is_batch(), given) {
@@ -74,6 +76,10 @@ fn all(args: &VerifyArgs, models: &Models, stop: &Stop) -> Result<Status> {
         return verify_all(args, models, stop, &one);
     }
     let outcome = one(file, 1)?;
+    if let Some(process @ 1..) = args.process {
+        output::say(&cluster::told(process, &outcome));
+        return Ok(outcome.status());
+    }
     // The verdict first: it is never lost because a file cannot be written.
     output::write_found(args.common.json, &outcome.printed())?;
     if outcome.is_remembered && !args.common.quiet {
@@ -206,6 +212,9 @@ fn ask(work: &Work<'_>, loaded: &Loaded) -> Result<Verification> {
         bail!("--disk is about `.lin` models");
     }
     let request = request(args, stop, &observe);
+    if let Some(hosts) = &args.cluster {
+        return cluster::verified(args, hosts, loaded, &request);
+    }
     let question = match (&args.ltl, args.progress) {
         (Some(text), _) => ProgressQuestion::Formula { text: text.clone(), fair: args.fair },
         (None, Some(property)) => ProgressQuestion::Property(property),

@@ -1,6 +1,7 @@
 //! All integration tests of `linchpin-cli`: one binary, so that it is linked once.
 
 mod check;
+mod cluster;
 mod command_line;
 mod disk;
 mod docs;

@@ -19,7 +19,7 @@ mod join;
 mod level;
 mod manifest;
 mod merge;
-mod names;
+pub(crate) mod names;
 mod record;
 
 pub use estimate::states_to_come;

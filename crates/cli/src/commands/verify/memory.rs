@@ -88,7 +88,7 @@ impl Key {
     /// is not decided by what is known here.
     pub fn of(args: &VerifyArgs, name: &str, text: &str, is_one_of_many: bool) -> Option<Key> {
         let writes = args.certificate.is_some() || args.smt2.is_some() || args.pictures.is_some();
-        if args.no_cache || writes || args.disk.is_some() {
+        if args.no_cache || writes || args.disk.is_some() || args.cluster.is_some() {
             return None;
         }
         // INVARIANT: all flags are part of the key, so none that is added later can be forgotten.
