@@ -438,7 +438,8 @@ impl DataType for MultiRegister {
     }
 
     fn knowledge(&self) -> Knowledge {
-        Apart(SplitBy::Locations(1)).knowledge()
+        let relevance = Some(Relevance::WritesRead);
+        Knowledge { relevance, ..Apart(SplitBy::Locations(1)).knowledge() }
     }
 }
 

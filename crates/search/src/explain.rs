@@ -56,11 +56,23 @@ pub(crate) fn stuck(
         }
         many => format!("in one of {} states, such as {}", possible.len(), many[..2].join(" and ")),
     };
+    let rest = match has_company(history, culprit) {
+        true => ", or in what others in progress make of that, and none of it gives this answer",
+        false => ", and that does not give this answer",
+    };
     format!(
-        "{} cannot be explained: just before it returned, the object can only have been {states}, and no order of \
-         the operations in progress leads from there to this answer",
+        "{} cannot be explained: just before it returned, the object can only have been {states}{rest}",
         say.operation(culprit)
     )
+}
+
+/// Whether other operations on the object were in progress when this one returned.
+fn has_company(history: &History, culprit: OpId) -> bool {
+    let (at, key) = (history[culprit].returned, history[culprit].key);
+    history.iter().any(|(id, operation)| {
+        let is_in_progress = operation.invoked < at && operation.returned > at;
+        id != culprit && operation.key == key && is_in_progress
+    })
 }
 
 /// That nothing explains the return of an operation.

@@ -177,7 +177,8 @@ where
     if let Some(by) = known.split {
         let all: Vec<OpId> = history.ids().collect();
         let parts = split_ordered(history, &all, order, by);
-        return parts::search_ordered(spec, history, order, &parts, limits, options);
+        let relevance = known.relevance;
+        return parts::search_ordered(spec, history, order, &parts, relevance, limits, options);
     }
     let items = Item::all(history);
     let problem = Problem::ordered(history, &items, order, options);
@@ -268,6 +269,13 @@ where
         match self.known.relevance {
             Some(relevance) => relevance.relevant(self.history, gone, rest),
             None => gone,
+        }
+    }
+
+    fn still_relevant(&self, context: Vec<Item>, rest: &[Item]) -> Vec<Item> {
+        match self.known.relevance {
+            Some(relevance) => relevance.still_relevant(self.history, context, rest),
+            None => context,
         }
     }
 

@@ -10,7 +10,7 @@ use super::merge::merge;
 use super::problem::{Item, Problem};
 use super::race::decide;
 use super::shrink::{Bound, first_violated};
-use super::{Again, Knowledge, SearchOptions, Searched, Watch, explain};
+use super::{Again, Knowledge, Relevance, SearchOptions, Searched, Watch, explain};
 use linchpin_history_data::crash::Interrupted;
 use linchpin_history_data::{History, Judgement, NEVER, OpId, Rank, Witness};
 use linchpin_spec::Spec;
@@ -39,15 +39,17 @@ pub fn search_parts<S: Spec + ?Sized + Sync>(
 where
     S::State: 'static,
 {
-    search_ordered(spec, history, &[], parts, limits, options)
+    search_ordered(spec, history, &[], parts, None, limits, options)
 }
 
-/// The same, with an order between operations of the same part.
+/// The same, with an order between operations of the same part, and with what is known of which
+/// operations may matter to which.
 pub(crate) fn search_ordered<S: Spec + ?Sized + Sync>(
     spec: &S,
     history: &History,
     order: &[Interrupted],
     parts: &[Vec<OpId>],
+    relevance: Option<Relevance>,
     limits: &Limits,
     options: &SearchOptions,
 ) -> Searched
@@ -59,6 +61,7 @@ where
         history,
         order,
         parts,
+        relevance,
         limits,
         options,
         earliest: AtomicU32::new(NEVER.number()),
@@ -74,6 +77,7 @@ struct PartSearch<'a, S: Spec + ?Sized> {
     history: &'a History,
     order: &'a [Interrupted],
     parts: &'a [Vec<OpId>],
+    relevance: Option<Relevance>,
     limits: &'a Limits,
     options: &'a SearchOptions,
     /// The first event known not to be explained. What comes after it does not matter.
@@ -186,8 +190,9 @@ where
     }
 
     fn judge(&self) -> Again<'_, S> {
-        let PartSearch { spec, history, order, limits, options, .. } = *self;
-        Again { spec, history, order, limits, options, known: Knowledge::default() }
+        let PartSearch { spec, history, order, relevance, limits, options, .. } = *self;
+        let known = Knowledge { relevance, ..Knowledge::default() };
+        Again { spec, history, order, limits, options, known }
     }
 
     fn answer(self) -> Searched {

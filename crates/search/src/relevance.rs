@@ -14,6 +14,8 @@ pub enum Relevance {
     SharedValues,
     /// A snapshot object: updates and the scans that see them.
     UpdatesSeen,
+    /// Registers in transactions: writes and the transactions that read them.
+    WritesRead,
 }
 
 impl Relevance {
@@ -22,8 +24,48 @@ impl Relevance {
         match self {
             Relevance::SharedValues => shared_values(history, gone, rest),
             Relevance::UpdatesSeen => updates_seen(history, gone, rest),
+            Relevance::WritesRead => writes_read(history, gone, rest),
         }
     }
+
+    /// Those operations that may matter to the rest still, of some that may have taken effect with
+    /// any answer.
+    pub(crate) fn still_relevant(
+        self,
+        history: &History,
+        context: Vec<Item>,
+        rest: &[Item],
+    ) -> Vec<Item> {
+        match self {
+            // What a removal of any value takes is not known.
+            Relevance::SharedValues => context,
+            Relevance::UpdatesSeen => updates_seen(history, context, rest),
+            Relevance::WritesRead => writes_read(history, context, rest),
+        }
+    }
+}
+
+/// For registers in transactions, those of `gone` that may matter to the rest.
+///
+/// Take out of an order that explains a history a transaction that writes nothing which the rest
+/// reads where it is written: what each read found was brought by another one, or was there at the
+/// start, and is still the last before it.
+fn writes_read(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
+    let is_read = |access: &[Value]| matches!(access.first(), Some(Value::Str(kind)) if matches!(&**kind, "r" | "read"));
+    let pairs = |of: Value, reads: bool| -> Vec<(Value, Value)> {
+        let accesses = of.as_list().unwrap_or_default().iter().filter_map(Value::as_list);
+        let wanted = accesses.filter(|access| is_read(access) == reads);
+        wanted.filter_map(|access| Some((access.get(1)?.clone(), access.get(2)?.clone()))).collect()
+    };
+    let mut read: FxHashSet<(Value, Value)> = FxHashSet::default();
+    for item in rest.iter().filter(|item| history[item.id].completed) {
+        read.extend(pairs(history.value(history[item.id].response), true));
+    }
+    gone.retain(|item| {
+        let written = pairs(history.value(history[item.id].argument), false);
+        written.iter().any(|pair| read.contains(pair))
+    });
+    gone
 }
 
 /// For a snapshot object, those of `gone` that may matter to the rest.

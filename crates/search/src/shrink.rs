@@ -31,6 +31,12 @@ pub(crate) trait Judge {
         gone
     }
 
+    /// Those of the operations that may have taken effect, with any answer, that may matter to the
+    /// rest.
+    fn still_relevant(&self, context: Vec<Item>, _rest: &[Item]) -> Vec<Item> {
+        context
+    }
+
     /// If the state is a count: which operations change it.
     fn tally(&self) -> Option<Tally> {
         None
@@ -158,12 +164,14 @@ impl Shrinker<'_> {
         }
         let relevant = self.judge.relevant(gone, &rest).into_iter();
         let gone: Vec<Item> = relevant.map(|item| item.weakened(self.history)).collect();
-        let mut weaker = [&rest[..], &self.context, &gone].concat();
+        let mut context = self.judge.still_relevant(self.context.clone(), &rest);
+        context.extend(gone);
+        let mut weaker = [&rest[..], &context].concat();
         weaker.sort_unstable_by_key(|item| item.id);
         // INVARIANT: what is kept was judged together with the context, so what is not known is not
         // left out.
         if self.violated(&weaker, 16) == Some(true) {
-            self.context.extend(gone);
+            self.context = context;
             self.kept = rest;
         }
     }

@@ -204,7 +204,7 @@ fn a_specification_of_ones_own() {
 violated: the history is not linearizable
   3 operations of h.jsonl by 2 processes, judged as cell.lin
 
-get → 0 by process 1 cannot be explained: just before it returned, the object can only have been in the state held = 1 (after set(1) by process 0, still in progress), and no order of the operations in progress leads from there to this answer
+get → 0 by process 1 cannot be explained: just before it returned, the object can only have been in the state held = 1 (after set(1) by process 0, still in progress), or in what others in progress make of that, and none of it gives this answer
 
 process 0  ├─set(1) (pending)─╌╌
 process 1    ├─get() → 1─┤ ├─get() → 0─┤

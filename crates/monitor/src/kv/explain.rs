@@ -29,7 +29,7 @@ pub(super) fn violation(
         Fault::Conflict(conflict, operations) => (operations.clone(), explainer.conflict(conflict)),
         Fault::Choices(operations) => {
             let why = "values repeat, and whichever call wrote which of them, no order of puts and \
-                       appends shows all that the gets show";
+                       appends shows all that was read";
             (operations.clone(), why.to_owned())
         }
     };
@@ -159,7 +159,7 @@ impl Explainer<'_, '_, '_> {
             Conflict::Backwards(_, earlier, later) => {
                 let (earlier, later) = (self.name(earlier), self.name(later));
                 format!(
-                    "the gets show {earlier} before {later}, which returned before that was called"
+                    "what was read shows {earlier} before {later}, which returned before that was called"
                 )
             }
             Conflict::Crossed(one, other) => format!(

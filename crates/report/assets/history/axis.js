@@ -125,26 +125,49 @@ function firstAt(count, positionOf, position) {
 /** The points of the orders: each operation's instant, between its call and its return. */
 let lines = [];
 
+/** How many operations two orders begin with in common. */
+function shared(one, other) {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
+}
+
 function layOrders() {
-  lines = orders.filter((order) => choice.key < 0 || order.key === null || order.key === choice.key).map((order) => {
-    const ops = order.ops.filter((op) => shown.marks[op]);
-    const points = new Float64Array(ops.length);
-    let latest = -1;
-    let start = 0;
-    // Operations that take effect after the same call, and before the next event, share the room
-    // between the two.
-    const spread = (end) => {
-      const slot = axis.slot[latest];
-      const from = place(latest);
-      const to = slot + 1 < axis.marked.length ? place(axis.marked[slot + 1]) : from + (axis.byTime ? 0 : 1);
-      for (let at = start; at < end; at += 1) points[at] = from + (to - from) * (at - start + 1) / (end - start + 1);
-    };
-    ops.forEach((op, at) => {
-      if (operations.from[op] <= latest) return;
-      if (at > 0) spread(at);
-      [latest, start] = [operations.from[op], at];
-    });
-    if (ops.length > 0) spread(ops.length);
-    return { ops, points };
+  lines = [];
+  const ofKey = new Map();
+  for (const order of orders) {
+    if (choice.key >= 0 && order.key !== null && order.key !== choice.key) continue;
+    const before = ofKey.get(order.key) ?? [];
+    const since = Math.max(0, ...before.map((other) => shared(order.ops, other.ops)));
+    lines.push(layOrder(order, since));
+    ofKey.set(order.key, [...before, order]);
+  }
+}
+
+/** The points of an order that has its first `since` operations in common with one before it. */
+function layOrder(order, since) {
+  const numbers = [];
+  order.ops.forEach((op, at) => {
+    if (shown.marks[op]) numbers.push(at);
   });
+  const ops = numbers.map((at) => order.ops[at]);
+  const points = new Float64Array(ops.length);
+  let latest = -1;
+  let start = 0;
+  // Operations that take effect after the same call, and before the next event, share the room
+  // between the two.
+  const spread = (end) => {
+    const slot = axis.slot[latest];
+    const from = place(latest);
+    const to = slot + 1 < axis.marked.length ? place(axis.marked[slot + 1]) : from + (axis.byTime ? 0 : 1);
+    for (let at = start; at < end; at += 1) points[at] = from + (to - from) * (at - start + 1) / (end - start + 1);
+  };
+  ops.forEach((op, at) => {
+    if (operations.from[op] <= latest) return;
+    if (at > 0) spread(at);
+    [latest, start] = [operations.from[op], at];
+  });
+  if (ops.length > 0) spread(ops.length);
+  const from = numbers.findIndex((at) => at >= since);
+  return { ops, numbers, points, from: from < 0 ? ops.length : from };
 }

@@ -245,19 +245,19 @@ function drawDiamond(context, x, y) {
   context.fill();
 }
 
-/** The order as a line from instant to instant. */
+/** The order as a line from instant to instant, from where it leaves those before it. */
 function drawOrder(context, line, colour) {
   const { ops, points } = line;
   const get = (at) => points[at];
-  const first = Math.max(0, firstAt(ops.length, get, axis.left) - 1);
+  const first = Math.max(0, line.from - 1, firstAt(ops.length, get, axis.left) - 1);
   const last = Math.min(ops.length, firstAt(ops.length, get, toPosition(size.width)) + 1);
   if (last - first > MOST_POINTS || last <= first) return;
   const pointOf = (at) => [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
-  drawPath(context, ops, first, last, pointOf, colour);
+  drawPath(context, line.numbers, first, last, pointOf, colour);
   const room = axis.width / Math.max(1, last - first);
   const radius = room > 12 ? 4 : 2;
   context.font = font(10, 600);
-  for (let at = first; at < last; at += 1) {
+  for (let at = Math.max(first, line.from); at < last; at += 1) {
     const [x, y] = pointOf(at);
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
@@ -268,12 +268,12 @@ function drawOrder(context, line, colour) {
       context.strokeStyle = theme.page;
       context.stroke();
     }
-    if (room > 26) drawNumber(context, positions.at[ops[at]] + 1, x + 7, y, colour);
+    if (room > 26) drawNumber(context, line.numbers[at] + 1, x + 7, y, colour);
   }
 }
 
 /** From point to point: dotted where operations between the two are not shown. */
-function drawPath(context, ops, first, last, pointOf, colour) {
+function drawPath(context, numbers, first, last, pointOf, colour) {
   context.strokeStyle = colour;
   context.lineWidth = 1.5;
   context.globalAlpha = 0.55;
@@ -281,7 +281,7 @@ function drawPath(context, ops, first, last, pointOf, colour) {
     context.setLineDash(dotted ? [2, 4] : []);
     context.beginPath();
     for (let at = first + 1; at < last; at += 1) {
-      if ((positions.at[ops[at]] - positions.at[ops[at - 1]] > 1) !== dotted) continue;
+      if ((numbers[at] - numbers[at - 1] > 1) !== dotted) continue;
       context.moveTo(...pointOf(at - 1));
       context.lineTo(...pointOf(at));
     }

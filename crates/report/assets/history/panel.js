@@ -174,7 +174,7 @@ function writeWrong() {
   }
   const partial = orders.filter((one) => !one.complete && one.key === wrong.key);
   if (partial.length > 1) {
-    const text = `${partial.length} orders of what came before are drawn, each in its colour; they end in different states.`;
+    const text = `${partial.length} orders of what came before are drawn, each in its colour from where it leaves the others; they end in different states.`;
     parts.push(element("p", { className: "soft", text }));
   }
   const last = partial.map(lastState).filter((text) => text !== null);

@@ -333,7 +333,10 @@ new ResizeObserver(() => {
   measure();
   axis.left = position;
   keepInside();
-  if (!first) redraw();
+  if (first) return;
+  // At once: what was drawn is gone, and nothing else is shown until the next frame.
+  draw();
+  drawOverview();
 }).observe(frame);
 
 // On paper the drawing is as wide as the page and as high as its lanes, and light.
