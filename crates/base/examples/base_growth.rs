@@ -6,7 +6,7 @@ use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::VerifyOptions;
 use linchpin_space::Bounds;
-use linchpin_verdict::Calls;
+use linchpin_verdict::{Calls, Values};
 use std::error::Error;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let each = if calls == 0 { Calls::Unlimited } else { Calls::Each(calls) };
         let bounds = Bounds {
             calls: each,
-            values,
+            values: Values::UpTo(values),
             objects: None,
             memory: Memory::Collected,
             crashes: 0,

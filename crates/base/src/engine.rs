@@ -9,7 +9,7 @@ use linchpin_engine::{
 };
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions};
-use linchpin_verdict::{Assumption, Bound, Verdict, counted};
+use linchpin_verdict::{Assumption, Bound, Values, Verdict, counted};
 use std::time::{Duration, Instant};
 
 /// The conditions of paper 004, on every execution within bounds.
@@ -73,7 +73,8 @@ impl Engine for Base {
 fn options(request: &Request<'_>, model: ModelBounds) -> Options {
     let bounds = Bounds {
         calls: request.calls_of(model),
-        values: request.values.unwrap_or(model.values),
+        // Other engines than refinement take some number of values.
+        values: Values::UpTo(request.values.unwrap_or(model.values).or_few()),
         objects: request.objects,
         memory: request.memory,
         crashes: 0,

@@ -3,7 +3,7 @@
 use crate::{ModelBounds, Reduction};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
-use linchpin_verdict::{Assumption, Calls, CrashProperty, Limits};
+use linchpin_verdict::{Assumption, Calls, CrashProperty, Limits, Values};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -147,7 +147,7 @@ pub struct Request<'a> {
     /// Calls of each thread, if not as the model says.
     pub calls: Option<Calls>,
     /// Clients pass the integers from 1 to this one, if not as the model says.
-    pub values: Option<i64>,
+    pub values: Option<Values>,
     /// At most so many heap objects at a time; without `calls`, threads then call without end.
     pub objects: Option<usize>,
     /// What `free` means.

@@ -1,7 +1,7 @@
 //! What is asked about.
 
 use linchpin_ir::program::Program;
-use linchpin_verdict::Calls;
+use linchpin_verdict::{Calls, Values};
 
 /// The languages of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,8 +40,8 @@ impl Language {
 pub struct ModelBounds {
     /// Operations a thread calls.
     pub calls: Calls,
-    /// Clients pass the integers from 1 to this one.
-    pub values: i64,
+    /// Clients pass these integers.
+    pub values: Values,
     /// How often the system may crash.
     pub crashes: u8,
 }

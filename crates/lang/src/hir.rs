@@ -64,6 +64,8 @@ pub enum Spec {
     Block(Box<Model>),
 }
 
+pub use linchpin_verdict::Values;
+
 /// How many operations a thread calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ops {
@@ -89,7 +91,7 @@ pub struct Bounds {
     /// Operations a thread calls.
     pub ops: Ops,
     /// Different values that clients pass.
-    pub values: i64,
+    pub values: Values,
     /// Size of the object, for engines that let threads call for ever.
     pub size: Option<usize>,
     /// How often the system may crash.

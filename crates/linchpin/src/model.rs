@@ -6,7 +6,7 @@ use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads};
 use linchpin_report::Findings;
 use linchpin_spec::Value;
-use linchpin_verdict::{Calls, Limits, Verdict};
+use linchpin_verdict::{Calls, Limits, Values, Verdict};
 use linchpin_verify::{Loaded, Verification};
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub struct Verifier {
     config: Config,
     engines: Vec<String>,
     calls: Option<Calls>,
-    values: Option<i64>,
+    values: Option<Values>,
     objects: Option<usize>,
     memory: Memory,
     safety_only: bool,
@@ -100,7 +100,14 @@ impl Verifier {
     /// Clients pass the integers from 1 to this one.
     #[must_use]
     pub fn values(mut self, last: i64) -> Verifier {
-        self.values = Some(last);
+        self.values = Some(Values::UpTo(last));
+        self
+    }
+
+    /// Clients pass any integers from 1 on, where the model only moves and compares them.
+    #[must_use]
+    pub fn any_values(mut self) -> Verifier {
+        self.values = Some(Values::Any);
         self
     }
 

@@ -10,7 +10,7 @@ use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
 use linchpin_refine::search::{Exploration, SearchOptions, explore};
 use linchpin_space::{Bounds, Calls, Reductions};
-use linchpin_verdict::Limits;
+use linchpin_verdict::{Limits, Values};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -58,7 +58,7 @@ fn cell(source: &str, threads: usize, calls: u32, patience: Duration) -> bool {
     };
     let bounds = Bounds {
         calls: Calls::Each(calls),
-        values: 2,
+        values: Values::UpTo(2),
         objects: None,
         memory: Memory::Collected,
         crashes: 0,

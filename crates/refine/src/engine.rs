@@ -15,10 +15,12 @@ use linchpin_engine::{
     Answer, Counterexample, CrashChange, Crashes, DiskAsked, Engine, EngineError, Faults, Language,
     ModelBounds, Progress, Reduction, Request, SearchAsked, Source, Stat, Stuck, Subject, Wrong,
 };
+use linchpin_ir::domain::Domain;
 use linchpin_ir::program::Program;
-use linchpin_space::Bounds;
+use linchpin_space::{Bounds, DataUse};
 use linchpin_verdict::{
-    Assumption, Bound, Calls, CrashProperty, Inconclusive, Outcome, Verdict, counted, grouped,
+    Assumption, Bound, Calls, CrashProperty, Inconclusive, Outcome, Values, Verdict, counted,
+    grouped,
 };
 use std::sync::Arc;
 
@@ -195,7 +197,8 @@ fn strategy(asked: SearchAsked) -> Strategy {
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
     let calls = if report.any_calls { Calls::Unlimited } else { bounds.calls };
-    let mut said = Bounds { calls, ..*bounds }.said(program);
+    let values = if report.outcome.is_holds() { report.values } else { bounds.values };
+    let mut said = Bounds { calls, values, ..*bounds }.said(program);
     // What was found is a run within all bounds but this one.
     if let (Strategy::Switches(most), false) =
         (options.strategy, report.outcome.violation().is_some())
@@ -296,6 +299,7 @@ fn notes(program: &Program, options: &VerifyOptions, report: &Report) -> Vec<Str
         )),
         _ => {}
     }
+    notes.extend(values_note(program, options, report));
     if let Some(crash) = &report.crash {
         notes.extend(crash_notes(options, crash, holds, has_points(program)));
     }
@@ -347,6 +351,29 @@ fn crashes(report: &CrashReport) -> Crashes {
         repairs: changes(&report.repairs),
         superfluous: changes(&report.superfluous),
     }
+}
+
+/// Which values stand for which, for people.
+fn values_note(program: &Program, options: &VerifyOptions, report: &Report) -> Option<String> {
+    if let Some(why) = &report.not_any {
+        return Some(format!("not for any values: {why}"));
+    }
+    let any = report.outcome.is_holds() && report.values == Values::Any;
+    if !any || !Domain::depends_on_values(program) {
+        return None;
+    }
+    Some(match (options.bounds.values, &report.symmetry.data) {
+        (Values::UpTo(_), _) => {
+            "the values that were passed stand for all: no call wanted for a further one".to_owned()
+        }
+        (Values::Any, DataUse::Moved) => {
+            "values are only moved: runs in which each call passes a new one stand for all"
+                .to_owned()
+        }
+        (Values::Any, _) => "values are only moved and compared: those that are there and a new \
+                             one stand for all"
+            .to_owned(),
+    })
 }
 
 /// What is known about crashes, for people.
@@ -488,6 +515,9 @@ fn stuck_note(check: &StuckCheck) -> Option<String> {
                 format!("there are more than {}", counted(bound, "state"))
             }
             NotMade::Stopped(reason) => reason.to_string(),
+            NotMade::MoreValues => {
+                "there are more different values at a time than were named".to_owned()
+            }
             NotMade::Lossy => "a lossy search leaves states out".to_owned(),
             NotMade::TooManyThreads => "there are too many threads".to_owned(),
             NotMade::FurtherCalls => {

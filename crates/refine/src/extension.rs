@@ -61,7 +61,13 @@ impl Extension {
         let reductions = Reductions { thread_symmetry: false, ..Reductions::ALL };
         let reductions = reductions.one_thread_at_a_time();
         // Calls are counted, and objects are not: a bound on them would keep threads from helping.
-        let bounds = Bounds { calls: Calls::Each(0), objects: None, ..bounds.without_crashes() };
+        // How many there are is said by the state that is asked about; here they only tell how
+        // many values may be passed, where any may.
+        let calls = match bounds.calls {
+            Calls::Each(count) => Calls::Each(count.saturating_add(MANY_CALLS)),
+            Calls::Unlimited => Calls::Each(MANY_CALLS),
+        };
+        let bounds = Bounds { calls, objects: None, ..bounds.without_crashes() };
         // An operation that cannot take its first step is to be seen, and so is every edge.
         let space = Space::new(&extended, bounds, reductions)?.with_calls_apart().telling_edges();
         Ok(Extension { space, budget, cost: Cell::new(0) })

@@ -11,7 +11,7 @@ use crate::verify::{Points, Report};
 use linchpin_ir::interpreter::Machine;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{AnsweredCall, PreloadError, Preloaded, preload, replay};
-use linchpin_space::Symmetry;
+use linchpin_space::{DataUse, NotAlike, Symmetry, Values};
 use linchpin_verdict::Outcome;
 
 /// The verdict, if the calls of the preload are wrong by themselves.
@@ -48,9 +48,15 @@ fn report(found: Counterexample) -> Report {
         stats: Stats::default(),
         unreached: Vec::new(),
         never_returned: Vec::new(),
-        symmetry: Symmetry { threads: false, values: false },
+        symmetry: Symmetry {
+            threads: false,
+            values: false,
+            data: DataUse::Other(NotAlike::Specification),
+        },
         bounded: false,
         any_calls: false,
+        values: Values::Any,
+        not_any: None,
         crash: None,
         recovered: None,
     }

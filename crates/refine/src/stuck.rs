@@ -66,6 +66,8 @@ pub enum StuckCheck {
     Passed {
         /// So many states.
         states: usize,
+        /// Whether the values that were passed stand for all.
+        any_values: bool,
     },
     /// An operation can get stuck: the counterexample shows it.
     Found,
@@ -83,6 +85,8 @@ pub enum NotMade {
     },
     /// A limit stopped it.
     Stopped(StopReason),
+    /// Clients may pass any values, and there are more at a time than were named.
+    MoreValues,
     /// The search leaves states out.
     Lossy,
     /// There are more threads than it is made for.
@@ -151,7 +155,10 @@ fn with_reductions(
     };
     let mut check = Check { program, options, space: &space, graph: &graph };
     Ok(match check.first_stuck()? {
-        Answer::None => (StuckCheck::Passed { states: graph.len() }, None),
+        Answer::None => {
+            let any_values = space.covers_any_values();
+            (StuckCheck::Passed { states: graph.len(), any_values }, None)
+        }
         Answer::Undecided(why) => (StuckCheck::NotMade(why), None),
         Answer::At(_) if !starts.is_empty() => (StuckCheck::Found, None),
         Answer::At(state) => match check.counterexample(state)? {

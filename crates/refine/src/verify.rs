@@ -11,12 +11,12 @@ use crate::preload;
 use crate::search::{Exploration, Stats, Wrong, explore, explore_depth_first};
 use crate::sets::Policy;
 use crate::store::hash;
-use crate::stuck::{self, StuckCheck};
+use crate::stuck::{self, NotMade, StuckCheck};
 use crate::switches::fewest_switches;
 use crate::together::Task;
 use crate::walk::explore_by_walks;
 use linchpin_ir::program::Program;
-use linchpin_space::{Reductions, Symmetry, Unreached};
+use linchpin_space::{NotAlike, Reductions, Space, SpaceError, Symmetry, Unreached, Values};
 use linchpin_verdict::{Calls, CrashProperty, Inconclusive, Outcome};
 
 /// What became of the linearization points that the model claims (Theorem 2).
@@ -53,6 +53,11 @@ pub struct Report {
     pub bounded: bool,
     /// Whether the outcome is about any number of calls, although they were bounded.
     pub any_calls: bool,
+    /// The values that an outcome that holds is about: all, although finitely many were passed, if
+    /// these stand for them.
+    pub values: Values,
+    /// Why finitely many values do not stand for all, if that was asked for.
+    pub not_any: Option<NotAlike>,
     /// What is known about runs with crashes, if there are any.
     pub crash: Option<CrashReport>,
     /// The states in which recovery ended, without their crash parts, if all are known.
@@ -65,6 +70,13 @@ pub fn verify(
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> Result<Report, ModelError> {
+    let not_any = not_any_values(program, options);
+    if let Some(why) = not_any {
+        let mut bounded = options.clone();
+        bounded.bounds.values = Values::UpTo(options.bounds.values.or_few());
+        let report = verify(program, &bounded, progress)?;
+        return Ok(Report { not_any: Some(why), ..report });
+    }
     if let Some(report) = preload::judged(program, options)? {
         return Ok(report);
     }
@@ -76,6 +88,15 @@ pub fn verify(
     // The states in which recovery ends, which are kept beside the pairs, are not written or sent.
     let reductions = Reductions { covered_crashes: false, ..options.reductions };
     decided(program, &VerifyOptions { reductions, ..options.clone() }, progress)
+}
+
+/// Why finitely many values do not stand for all, if clients are to pass any.
+fn not_any_values(program: &Program, options: &VerifyOptions) -> Option<NotAlike> {
+    match (options.bounds.values, Space::new(program, options.bounds, options.reductions)) {
+        (Values::Any, Err(SpaceError::NotAnyValues(why))) => Some(why),
+        // Other mistakes are told by the search.
+        _ => None,
+    }
 }
 
 /// The verdict, whatever states are kept in.
@@ -96,7 +117,18 @@ fn decided(
     report.any_calls = is_exhaustive && is_closed(options, &report);
     if options.stuck && is_exhaustive {
         let (stuck, found) = never_stuck(program, options, &mut report)?;
-        report.stuck = stuck;
+        report.stuck = match stuck {
+            StuckCheck::Passed { any_values: false, .. } if report.values == Values::Any => {
+                match options.bounds.values {
+                    Values::Any => StuckCheck::NotMade(NotMade::MoreValues),
+                    Values::UpTo(_) => {
+                        report.values = options.bounds.values;
+                        stuck
+                    }
+                }
+            }
+            stuck => stuck,
+        };
         if let Some(found) = found {
             report.outcome = Outcome::Violated(Box::new(found));
             return Ok(report);
@@ -258,6 +290,21 @@ pub(crate) fn report(
     points: Points,
     stats: Stats,
 ) -> Report {
+    let space = &product.space;
+    let values = match space.covers_any_values() {
+        true => Values::Any,
+        false => Values::UpTo(space.last_value()),
+    };
+    let outcome = match outcome {
+        // Runs in which values are passed again were not explored, and do not follow.
+        Outcome::Holds(()) if space.passes_only_new_values() && values != Values::Any => {
+            let most = space.last_value();
+            Outcome::Inconclusive(Inconclusive::Undecided(format!(
+                "nothing wrong was found, but there are more than {most} different values at a time"
+            )))
+        }
+        outcome => outcome,
+    };
     let operations = &product.space.program().operations;
     let never_returned = product.space.never_returned();
     Report {
@@ -270,6 +317,8 @@ pub(crate) fn report(
         symmetry: product.space.symmetry().clone(),
         bounded: product.space.was_bounded(),
         any_calls: false,
+        values,
+        not_any: None,
         crash: None,
         recovered: product.recovered(),
     }

@@ -10,7 +10,7 @@ use linchpin_engine::{Answer, Counterexample, CrashChange, Crashes, Stat};
 use linchpin_ir::interpreter::{LineRecord, Memory, StepRecord};
 use linchpin_ir::program::Program;
 use linchpin_ir::run::Run;
-use linchpin_verdict::{Assumption, Bound, Calls, CrashProperty, Verdict, counted};
+use linchpin_verdict::{Assumption, Bound, Calls, CrashProperty, Values, Verdict, counted};
 use serde_json::{Map, Value as Json, json};
 
 /// How many possible states of the object are shown.
@@ -356,7 +356,8 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
             Bound::Threads(count) => ("threads", json!(count)),
             Bound::Calls(Calls::Each(count)) => ("ops", json!(count)),
             Bound::Calls(Calls::Unlimited) => ("ops", json!("unlimited")),
-            Bound::Values(last) => ("values", json!(last)),
+            Bound::Values(Values::UpTo(last)) => ("values", json!(last)),
+            Bound::Values(Values::Any) => ("values", json!("any")),
             Bound::Objects(count) => ("size", json!(count)),
             Bound::Crashes(count) => ("crashes", json!(count)),
             Bound::ThreadCrashes(count) => ("thread_crashes", json!(count)),

@@ -3,15 +3,15 @@
 use linchpin_ir::domain::Domain;
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::{Program, RoleCalls};
-use linchpin_verdict::{Bound, Calls};
+use linchpin_verdict::{Bound, Calls, Values};
 
 /// What is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The calls of each thread.
     pub calls: Calls,
-    /// An `int` parameter without a range is one of `1..=values`.
-    pub values: i64,
+    /// What clients pass for an `int` parameter without a range.
+    pub values: Values,
     /// At most this many heap objects exist at a time; a step that would make one more is not
     /// taken.
     pub objects: Option<usize>,

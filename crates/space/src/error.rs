@@ -1,5 +1,6 @@
 //! Why a model has no state space.
 
+use crate::any_values::NotAlike;
 use linchpin_ir::interpreter::Fault;
 use linchpin_ir::run::PreloadError;
 use thiserror::Error;
@@ -24,6 +25,9 @@ pub enum SpaceError {
     /// Clients cannot make arguments for this operation, or too many.
     #[error("no finite set of arguments for `{0}`")]
     Arguments(String),
+    /// Clients may pass any values, and finitely many do not stand for all.
+    #[error("values are bounded here: {0}")]
+    NotAnyValues(NotAlike),
     /// More threads than a packed state can name.
     #[error("{0} threads are more than this engine explores (at most 200)")]
     TooManyThreads(usize),

@@ -4,13 +4,14 @@
 //! [`Space`] is the whole: the initial state, and for each packed state its successors with the
 //! events on the way. Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a
 //! step), `liveness.rs` and `canonical.rs` (what two states have in common), `symmetry.rs` (which
-//! renamings change nothing), `space.rs` (the whole) and `successors.rs` (the ways on), `private.rs` and
+//! renamings change nothing), `any_values.rs` (how many values stand for all), `space.rs` (the whole) and `successors.rs` (the ways on), `private.rs` and
 //! `others.rs` (what is taken together). `alone.rs` is for those who ask what one thread would do by itself.
 //!
 //! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this
 //! crate against it.
 
 mod alone;
+mod any_values;
 mod bounds;
 mod canonical;
 mod code;
@@ -37,6 +38,7 @@ mod symmetry;
 mod workspace;
 
 pub use alone::{Alone, AloneStep};
+pub use any_values::{DataUse, NotAlike};
 pub use bounds::{Bounds, Reductions};
 pub use canonical::Renaming;
 pub use code::Class;
@@ -46,7 +48,7 @@ pub use crash_part::CrashPart;
 pub use error::{SpaceError, Unsupported};
 pub use event::{Action, Event, Made, Stop, Successor, Visit};
 pub use flat::{Flat, Link};
-pub use linchpin_verdict::Calls;
+pub use linchpin_verdict::{Calls, Values};
 pub use lines::{CrashesLeft, Image, LineId};
 pub use space::Space;
 pub use symmetry::Symmetry;

@@ -1,6 +1,7 @@
 //! The state space: from a packed state to its successors, with the events on the way.
 
 use crate::alone::LockWords;
+use crate::any_values::{Known, Passing, largest_at_start, passing};
 use crate::bounds::{Bounds, Reductions};
 use crate::canonical::{Form, Renaming, at_least};
 use crate::code::{Class, Routine, routines};
@@ -25,11 +26,11 @@ use linchpin_ir::interpreter::{Fault, Machine, Memory, ScheduledMove, State};
 use linchpin_ir::program::{Action as IrAction, Body, NodeId, Program, Type};
 use linchpin_ir::run::{AnsweredCall, PreloadError, Preloaded, preload};
 use linchpin_spec::Value;
-use linchpin_verdict::Calls;
+use linchpin_verdict::{Calls, Values};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Calls of one operation may have at most this many different arguments.
-const MAX_ARGUMENTS: u64 = 1 << 16;
+pub(crate) const MAX_ARGUMENTS: u64 = 1 << 16;
 
 /// The state space of a model within bounds.
 pub struct Space {
@@ -70,6 +71,8 @@ pub struct Space {
     /// Whether private steps of any thread are taken at once.
     pub(crate) ample: bool,
     pub(crate) acted: Acted,
+    /// The values that clients pass.
+    pub(crate) passing: Passing,
 }
 
 /// Whether reductions have acted; workers write it together.
@@ -176,7 +179,7 @@ fn form_of(
             },
         symmetric: groups.iter().enumerate().any(|(thread, group)| thread != *group),
         groups,
-        values: if symmetry.values { usize::try_from(bounds.values).unwrap_or(0) } else { 0 },
+        values: 0,
         calls: (0..program.threads.len()).any(|thread| bounds.limits(program, thread)),
         tids: layout.names_threads(),
         links: actions.any(|action| matches!(action, IrAction::LoadLinked { .. })),
@@ -210,20 +213,22 @@ impl Space {
             false => None,
         };
         let found = analyse(program, &routines, &mut layout, lines.as_ref(), bounds.values);
+        let marked = found.values;
         let symmetry = Symmetry {
             threads: found.threads && reductions.thread_symmetry,
             // A value of the preload that clients do not pass is like no other.
             values: found.values
                 && reductions.value_symmetry
                 && preloads_within(program, bounds.values),
+            data: found.data,
         };
-        let form = form_of(program, layout, lines, &symmetry, &bounds, &reductions);
+        let mut form = form_of(program, layout, lines, &symmetry, &bounds, &reductions);
         let data = |operation: usize| {
             let kinds = &form.layout.local_kinds[operation];
             let words: usize = routines[operation].parameters.iter().map(|(s, _)| s.width).sum();
             (0..words).filter(|&at| kinds[at] == Kind::Data).collect()
         };
-        let data = (0..routines.len()).map(data).collect();
+        let data: Vec<Vec<usize>> = (0..routines.len()).map(data).collect();
         let locks = LockWords::of(program, &form.layout);
         let machine = match bounds.crashes {
             0 => Machine::new(program, bounds.memory),
@@ -234,6 +239,17 @@ impl Space {
             false if bounds.has_crashes() => return Err(PreloadError::Crashes.into()),
             false => Some(preload(&machine)?),
         };
+        let initial = match &preloaded {
+            None => machine.initial().ok(),
+            Some(of) => of.result.clone().ok(),
+        };
+        let initial = initial.and_then(|state| Flat::of(program, &form.layout, &state, &[]).ok());
+        let start = largest_at_start(program, &form.layout, initial.as_ref());
+        let of = Known { data_use: &symmetry.data, named: symmetry.values, marked, start };
+        let passing = passing(program, &bounds, &of).map_err(SpaceError::NotAnyValues)?;
+        if symmetry.values {
+            form.values = usize::try_from(passing.last).unwrap_or(0);
+        }
         let plain = bounds.memory == Memory::Collected && !bounds.has_crashes();
         let settled = plain.then(|| Settled::of(program, &form.layout));
         let privacy = Privacy::of(program, settled.as_ref().filter(|_| reductions.settled_fields));
@@ -270,6 +286,7 @@ impl Space {
             lasting,
             ample,
             acted: Acted::default(),
+            passing,
         };
         space.calls =
             (0..threads).map(|thread| space.calls_of(thread)).collect::<Result<_, _>>()?;
@@ -323,7 +340,7 @@ impl Space {
 
     fn calls_of(&self, thread: usize) -> Result<Vec<(usize, Words)>, SpaceError> {
         let program = self.program();
-        let bounds = DomainBounds { values: self.bounds.values, threads: program.threads.len() };
+        let bounds = DomainBounds { values: self.passing.last, threads: program.threads.len() };
         let mut calls = Vec::new();
         for &operation in &program.threads[thread].operations {
             let of = &program.operations[operation];
@@ -373,6 +390,25 @@ impl Space {
         self.form.values
     }
 
+    /// Clients pass the integers from 1 to this one.
+    pub fn last_value(&self) -> i64 {
+        self.passing.last
+    }
+
+    /// Whether each call passes only values that appear nowhere yet: the runs that are left out
+    /// are renamings of these, but those with more values at a time than there are names.
+    pub fn passes_only_new_values(&self) -> bool {
+        self.passing.only_new
+    }
+
+    /// Whether what was explored stands for clients that pass any values: those that there are
+    /// are as many as can be passed, or no call was kept from passing one more.
+    pub fn covers_any_values(&self) -> bool {
+        let Passing { stand_for_all, enough, wanted, .. } = &self.passing;
+        let named = self.symmetry.values;
+        *stand_for_all && (*enough || named && !wanted.load(Ordering::Relaxed))
+    }
+
     /// Whether a bound on objects kept a step from being taken.
     pub fn was_bounded(&self) -> bool {
         self.bounded.load(Ordering::Relaxed)
@@ -392,7 +428,7 @@ impl Space {
     }
 
     fn flags(&self) -> impl Iterator<Item = &AtomicBool> {
-        let own = [&self.bounded, &self.lost, &self.endless];
+        let own = [&self.bounded, &self.lost, &self.endless, &self.passing.wanted];
         own.into_iter().chain(self.coverage.flags())
     }
 
@@ -631,10 +667,13 @@ impl Space {
 }
 
 /// Whether the preload passes only integers that clients pass.
-fn preloads_within(program: &Program, values: i64) -> bool {
-    fn within(value: &Value, values: i64) -> bool {
+fn preloads_within(program: &Program, values: Values) -> bool {
+    fn within(value: &Value, values: Values) -> bool {
         match value {
-            Value::Int(i) => (1..=values).contains(i),
+            Value::Int(i) => match values {
+                Values::UpTo(last) => (1..=last).contains(i),
+                Values::Any => *i >= 1,
+            },
             Value::List(items) => items.iter().all(|item| within(item, values)),
             _ => true,
         }

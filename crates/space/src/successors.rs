@@ -152,8 +152,15 @@ impl<'a> Successors<'a> {
             return true;
         }
         for (operation, arguments) in &space.calls[thread] {
-            if space.symmetry.values && !is_first(arguments, &space.data[*operation], known) {
-                continue;
+            if space.symmetry.values {
+                let data = &space.data[*operation];
+                space.passing.want(known, data.len());
+                // Where no name is left, or a given run is followed, known values are passed.
+                let only_new = space.passing.only_new && known < space.form.values;
+                let fits = if only_new { is_new } else { is_first };
+                if !fits(arguments, data, known) {
+                    continue;
+                }
             }
             let routine = &space.routines[*operation];
             let mut next = self.copy(flat);
@@ -388,6 +395,16 @@ fn is_first(arguments: &[i64], data: &[usize], known: usize) -> bool {
             known += 1;
         }
         value <= known
+    })
+}
+
+/// Whether all values in a call are new, and come in order.
+fn is_new(arguments: &[i64], data: &[usize], known: usize) -> bool {
+    let mut known = known as i64;
+    data.iter().all(|&at| {
+        let is_next = arguments[at] == known + 1;
+        known += i64::from(is_next);
+        is_next || arguments[at] < 1
     })
 }
 

@@ -5,11 +5,14 @@
 //! renamed if the classes of the integers that clients pass and get back are only copied and
 //! compared, never counted with, ordered, used as an index, or set to a constant that is itself
 //! such a value. Threads may be renamed if the same holds of the classes of thread ids.
+//! [`DataUse`] is what follows for any number of values: see `any_values.rs`.
 
+use crate::any_values::{DataUse, NotAlike};
 use crate::code::{Act, Address, Base, Code, Fork, Goal, Into, Mark, Op, Routine};
 use crate::layout::{Kind, Layout, VARIABLES, kinds_of, resolve_at};
 use crate::lines::Lines;
 use linchpin_ir::program::{Program, SpecSource, Type};
+use linchpin_verdict::Values;
 
 /// What may be renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +21,15 @@ pub struct Symmetry {
     pub threads: bool,
     /// Whether the values that clients pass are.
     pub values: bool,
+    /// What the model does with them, if there may be any number of them.
+    pub data: DataUse,
 }
 
 /// The specifications that treat all their integers alike: renaming them changes nothing.
 const SYMMETRIC_SPECS: [&str; 5] = ["queue", "stack", "set", "register", "cas-register"];
+
+/// Those of them that only move values: what they answer does not depend on which are equal.
+const MOVING_SPECS: [&str; 3] = ["queue", "stack", "register"];
 
 /// Finds the symmetries, and marks the words that hold renamable values as [`Kind::Data`].
 pub(crate) fn analyse(
@@ -29,10 +37,14 @@ pub(crate) fn analyse(
     routines: &[Routine],
     layout: &mut Layout,
     lines: Option<&Lines>,
-    values: i64,
+    values: Values,
 ) -> Symmetry {
     let unmarked = layout.clone();
-    let mut flow = Flow::new(&unmarked, values);
+    let last = match values {
+        Values::UpTo(last) => last,
+        Values::Any => i64::MAX,
+    };
+    let mut flow = Flow::new(&unmarked, last);
     for (operation, routine) in routines.iter().enumerate() {
         flow.routine(operation, routine);
     }
@@ -40,14 +52,21 @@ pub(crate) fn analyse(
         flow.crashes(program, lines);
     }
     let threads = flow.threads_alike(program);
-    let alike = (1..=i64::from(u8::MAX)).contains(&values)
-        && matches!(&program.spec, SpecSource::Builtin { name, .. }
-            if SYMMETRIC_SPECS.contains(&name.as_str()));
-    let values = alike && flow.values_alike(program);
+    let data =
+        if lines.is_some() { DataUse::Other(NotAlike::Crashes) } else { flow.data_use(program) };
+    let small = match values {
+        Values::UpTo(last) => (1..=i64::from(u8::MAX)).contains(&last),
+        Values::Any => !matches!(data, DataUse::Other(_)),
+    };
+    let values = small && is_among(&SYMMETRIC_SPECS, program) && flow.values_alike(program);
     if values {
         flow.mark(program, layout);
     }
-    Symmetry { threads, values }
+    Symmetry { threads, values, data }
+}
+
+fn is_among(names: &[&str], program: &Program) -> bool {
+    matches!(&program.spec, SpecSource::Builtin { name, .. } if names.contains(&name.as_str()))
 }
 
 /// Where a word of a value comes from.
@@ -65,12 +84,24 @@ struct Class {
     plain: bool,
     /// Set to or compared with a constant that is one of the values.
     constant: bool,
+    /// The same, if all integers from 1 on are values.
+    positive: bool,
+    /// Compared for equality with what is not a constant.
+    compared: bool,
     /// Set to or compared with a constant thread.
     named: bool,
     /// Holds a thread id.
     tid: bool,
     /// Holds something else.
     other: bool,
+}
+
+/// A word of a parameter or a response that holds an integer.
+struct Boundary {
+    word: usize,
+    operation: usize,
+    /// Whether clients pass other integers than the values that are bounded.
+    ranged: bool,
 }
 
 /// The classes of words: a union-find over all words of the program.
@@ -137,6 +168,8 @@ impl Flow<'_> {
                     self.classes[right] = Class {
                         plain: a.plain || b.plain,
                         constant: a.constant || b.constant,
+                        positive: a.positive || b.positive,
+                        compared: a.compared || b.compared,
                         named: a.named || b.named,
                         tid: a.tid || b.tid,
                         other: a.other || b.other,
@@ -147,6 +180,7 @@ impl Flow<'_> {
                 let renamable = (1..=self.values).contains(&value);
                 let class = self.class(word);
                 class.constant |= renamable;
+                class.positive |= value >= 1;
                 class.named |= value != 0;
             }
             (Term::Word(word), Term::Me) | (Term::Me, Term::Word(word)) => {
@@ -167,6 +201,16 @@ impl Flow<'_> {
     fn meet_all(&mut self, left: &[Term], right: &[Term]) {
         for (left, right) in left.iter().zip(right) {
             self.meet(*left, *right);
+        }
+    }
+
+    /// The two are compared for equality.
+    fn compare(&mut self, left: &[Term], right: &[Term]) {
+        self.meet_all(left, right);
+        for pair in left.iter().zip(right) {
+            if let (Term::Word(word), Term::Word(_)) = pair {
+                self.class(*word).compared = true;
+            }
         }
     }
 
@@ -226,8 +270,10 @@ impl Flow<'_> {
                     self.terms(operation, condition);
                 }
                 Mark::Returns { value, .. } => {
+                    // A guess is compared with what the operation goes on to answer.
                     let value = self.terms(operation, value);
                     self.answer(operation, &value);
+                    self.compare(&value, &value);
                 }
             }
         }
@@ -281,10 +327,10 @@ impl Flow<'_> {
             Act::Cas { cells, .. } => {
                 for (address, expected, new) in cells {
                     let place = self.address(operation, address);
-                    for code in [expected, new] {
-                        let value = self.terms(operation, code);
-                        self.meet_all(&place, &value);
-                    }
+                    let expected = self.terms(operation, expected);
+                    self.compare(&place, &expected);
+                    let new = self.terms(operation, new);
+                    self.meet_all(&place, &new);
                 }
             }
             Act::Swap { into, at, value } => {
@@ -381,7 +427,7 @@ impl Flow<'_> {
             }
             Op::Equal { left, right, .. } => {
                 let (left, right) = (self.terms(operation, left), self.terms(operation, right));
-                self.meet_all(&left, &right);
+                self.compare(&left, &right);
                 vec![Term::Other]
             }
             Op::Part(of, at) => self.terms(operation, of)[*at..at + code.width].to_vec(),
@@ -458,32 +504,62 @@ impl Flow<'_> {
     }
 
     /// The words of parameters and responses that hold integers.
-    fn boundary(&self, program: &Program) -> Vec<(usize, bool)> {
+    fn boundary(&self, program: &Program) -> Vec<Boundary> {
         let mut words = Vec::new();
         for (index, operation) in program.operations.iter().enumerate() {
             for (slot, parameter) in self.layout.locals[index].iter().zip(&operation.parameters) {
                 let start = self.word(index, slot.at);
                 let ranged = parameter.range.is_some() || wraps(&parameter.ty);
-                words.extend(integers(&parameter.ty).iter().map(|at| (start + at, ranged)));
+                let of = |at: &usize| Boundary { word: start + at, operation: index, ranged };
+                words.extend(integers(&parameter.ty).iter().map(of));
             }
             let start = self.responses[index];
-            words.extend(integers(&operation.response).iter().map(|at| (start + at, false)));
+            let of = |at: &usize| Boundary { word: start + at, operation: index, ranged: false };
+            words.extend(integers(&operation.response).iter().map(of));
         }
         words
     }
 
     fn values_alike(&mut self, program: &Program) -> bool {
         let boundary = self.boundary(program);
-        boundary.into_iter().all(|(word, ranged)| {
+        boundary.into_iter().all(|Boundary { word, ranged, .. }| {
             let class = *self.class(word);
             !ranged && !class.plain && !class.constant && !class.tid
         })
     }
 
+    /// What the program does with its clients' integers, if these may be any from 1 on.
+    fn data_use(&mut self, program: &Program) -> DataUse {
+        if !is_among(&SYMMETRIC_SPECS, program) {
+            return DataUse::Other(NotAlike::Specification);
+        }
+        let mut found = match is_among(&MOVING_SPECS, program) {
+            true => DataUse::Moved,
+            false => DataUse::Compared,
+        };
+        for Boundary { word, operation, ranged } in self.boundary(program) {
+            let class = *self.class(word);
+            let name = || program.operations[operation].name.clone();
+            if ranged {
+                return DataUse::Other(NotAlike::Ranged(name()));
+            }
+            if class.plain || class.tid {
+                return DataUse::Other(NotAlike::Computed(name()));
+            }
+            if class.positive {
+                return DataUse::Other(NotAlike::Constant(name()));
+            }
+            if class.compared {
+                found = DataUse::Compared;
+            }
+        }
+        found
+    }
+
     /// Marks every word in a class with an integer that clients see.
     fn mark(mut self, program: &Program, layout: &mut Layout) {
         let boundary = self.boundary(program);
-        let roots: Vec<usize> = boundary.into_iter().map(|(word, _)| self.find(word)).collect();
+        let roots: Vec<usize> = boundary.into_iter().map(|of| self.find(of.word)).collect();
         let (variables, locals) = (self.variables, self.locals.clone());
         let (responses, fields) = (self.responses.clone(), self.fields.clone());
         let nodes = self.parents.len();
@@ -525,7 +601,7 @@ fn wraps(ty: &Type) -> bool {
 }
 
 /// The words of a type that hold integers, not truth values or tags.
-fn integers(ty: &Type) -> Vec<usize> {
+pub(crate) fn integers(ty: &Type) -> Vec<usize> {
     let mut found = Vec::new();
     collect(ty, &mut 0, &mut found);
     found

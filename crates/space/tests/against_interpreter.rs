@@ -6,7 +6,7 @@ use linchpin_ir::domain::{Domain, DomainBounds};
 use linchpin_ir::interpreter::{Machine, Memory, Move, State, Status};
 use linchpin_ir::program::Program;
 use linchpin_lang::{Config, compile};
-use linchpin_space::{Bounds, Calls, Reductions, Space, Stop, Successor, Workspace};
+use linchpin_space::{Bounds, Calls, Reductions, Space, Stop, Successor, Values, Workspace};
 use std::path::PathBuf;
 
 const VALUES: i64 = 2;
@@ -135,7 +135,7 @@ fn every_step_is_a_step_of_the_interpreter() {
                 }
                 let bounds = Bounds {
                     calls: Calls::Each(4),
-                    values: VALUES,
+                    values: Values::UpTo(VALUES),
                     objects: None,
                     memory,
                     crashes: 0,
@@ -170,7 +170,7 @@ fn what_is_forgotten_is_never_read() {
     for (name, program) in models() {
         let bounds = Bounds {
             calls: Calls::Each(6),
-            values: VALUES,
+            values: Values::UpTo(VALUES),
             objects: None,
             memory: Memory::Collected,
             crashes: 0,
@@ -233,7 +233,7 @@ fn packing_is_a_normal_form() {
     for (name, program) in models() {
         let bounds = Bounds {
             calls: Calls::Each(3),
-            values: VALUES,
+            values: Values::UpTo(VALUES),
             objects: None,
             memory: Memory::Collected,
             crashes: 0,

@@ -11,6 +11,25 @@ pub enum Calls {
     Unlimited,
 }
 
+/// Which integers clients pass where an operation takes any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Values {
+    /// Those from 1 to this one.
+    UpTo(i64),
+    /// All from 1 on.
+    Any,
+}
+
+impl Values {
+    /// How many values are tried where some number is needed: as asked, or a few.
+    pub const fn or_few(self) -> i64 {
+        match self {
+            Values::UpTo(last) => last,
+            Values::Any => 2,
+        }
+    }
+}
+
 /// One bound of a check. What is not bounded is not listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
@@ -20,8 +39,8 @@ pub enum Bound {
     Calls(Calls),
     /// So many operations of each thread of this role, whatever the others call.
     RoleCalls(String, Calls),
-    /// Clients pass the integers from 1 to this one.
-    Values(i64),
+    /// Clients pass these integers.
+    Values(Values),
     /// At most so many heap objects at a time.
     Objects(usize),
     /// At most so many crashes of the system.
@@ -52,8 +71,9 @@ impl fmt::Display for Bound {
             Bound::RoleCalls(role, Calls::Unlimited) => {
                 write!(f, "any number of operations of each {role}")
             }
-            Bound::Values(1) => f.write_str("one value"),
-            Bound::Values(last) => write!(f, "values 1 to {last}"),
+            Bound::Values(Values::UpTo(1)) => f.write_str("one value"),
+            Bound::Values(Values::Any) => f.write_str("any values"),
+            Bound::Values(Values::UpTo(last)) => write!(f, "values 1 to {last}"),
             Bound::Objects(1) => f.write_str("at most 1 heap object"),
             Bound::Objects(count) => write!(f, "at most {count} heap objects"),
             Bound::Crashes(1) => f.write_str("1 crash"),

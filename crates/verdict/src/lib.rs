@@ -13,7 +13,7 @@ mod verdict;
 mod words;
 
 pub use assumption::{Assumption, Sequential};
-pub use bound::{Bound, Calls};
+pub use bound::{Bound, Calls, Values};
 pub use crash_property::CrashProperty;
 pub use limits::{Limits, StopFlag, StopReason};
 pub use outcome::{Inconclusive, Outcome};

@@ -14,7 +14,7 @@ use linchpin_shape::alone::is_read_only;
 use linchpin_shape::{
     AloneClaim, AloneRule, AloneStatus, GapCause, NotApplicable, Shape, alone_claims,
 };
-use linchpin_verdict::Limits;
+use linchpin_verdict::{Limits, Values};
 
 /// What has come of it.
 #[derive(Clone, Debug, Default)]
@@ -188,8 +188,11 @@ mod tests {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
         let source = std::fs::read_to_string(root.join(format!("{model}.lin"))).unwrap();
         let loaded = load(model, &source, Language::Lin, &Config::default()).unwrap();
-        let request =
-            Request { calls: Some(Calls::Each(2)), values: Some(1), ..Request::default() };
+        let request = Request {
+            calls: Some(Calls::Each(2)),
+            values: Some(Values::UpTo(1)),
+            ..Request::default()
+        };
         let found = verify(&loaded, &["base".to_owned()], &request).unwrap();
         let mut roadmap =
             found.answers.into_iter().find_map(|answer| answer.roadmap).map(|of| *of).unwrap();

@@ -7,7 +7,7 @@
 use linchpin_engine::{Answer, Counterexample, Faults, Wrong};
 use linchpin_ir::run::{EventKind, Run};
 use linchpin_spec::Value;
-use linchpin_verdict::{Assumption, Bound, Calls, Sequential, Verdict};
+use linchpin_verdict::{Assumption, Bound, Calls, Sequential, Values, Verdict};
 use std::fmt;
 
 /// Two engines that contradict each other.
@@ -162,9 +162,13 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
                 .iter()
                 .all(|event| of(event.process) <= usize::try_from(*most).unwrap_or(usize::MAX))
         }
-        Bound::Values(last) => {
+        Bound::Values(values) => {
+            let last = match values {
+                Values::UpTo(last) => *last,
+                Values::Any => i64::MAX,
+            };
             run.events.iter().filter(|event| event.kind == EventKind::Invoke).all(|event| {
-                integers_of(&event.value).iter().all(|value| (1..=*last).contains(value))
+                integers_of(&event.value).iter().all(|value| (1..=last).contains(value))
             })
         }
         Bound::RoleCalls(_, Calls::Unlimited) => true,
@@ -248,7 +252,11 @@ mod tests {
             answer.assumptions.push(Assumption::SequentialExecutions(known));
         }
         if verdict == Verdict::HoldsWithinBounds {
-            answer.bounds = vec![Bound::Threads(2), Bound::Calls(Calls::Each(1)), Bound::Values(2)];
+            answer.bounds = vec![
+                Bound::Threads(2),
+                Bound::Calls(Calls::Each(1)),
+                Bound::Values(Values::UpTo(2)),
+            ];
         }
         answer
     }

@@ -8,7 +8,7 @@ use crate::ladder::{Dimension, Free};
 use linchpin_engine::{Answer, Engine, EngineError, Request, Stat};
 use linchpin_ir::interpreter::FaultKind;
 use linchpin_ir::run::End;
-use linchpin_verdict::{Bound, Calls, Verdict};
+use linchpin_verdict::{Bound, Calls, Values, Verdict};
 use std::time::{Duration, Instant};
 
 /// With less time than this nothing is begun.
@@ -26,7 +26,7 @@ pub(crate) struct Deeper<'a> {
 struct Bounds {
     calls: Calls,
     /// Nothing if clients pass none of them.
-    values: Option<i64>,
+    values: Option<Values>,
     threads: usize,
 }
 
@@ -40,7 +40,11 @@ impl Bounds {
                 }
             }
             Dimension::Threads => raised.threads = self.threads.saturating_add(1),
-            Dimension::Values => raised.values = self.values.map(|last| last.saturating_add(1)),
+            Dimension::Values => {
+                if let Some(Values::UpTo(last)) = self.values {
+                    raised.values = Some(Values::UpTo(last.saturating_add(1)));
+                }
+            }
         }
         raised
     }
@@ -79,13 +83,13 @@ impl Deeper<'_> {
         }
         let mut open: Vec<Dimension> = Dimension::ORDER.to_vec();
         open.retain(|dimension| self.free.has(*dimension));
-        if bounds.values.is_none() {
-            open.retain(|dimension| *dimension != Dimension::Values);
-        }
         loop {
-            // A search may find that its calls stand for any number of them.
+            // A search may find that its calls stand for any number of them, and its values for all.
             if bounds.calls == Calls::Unlimited {
                 open.retain(|dimension| *dimension != Dimension::Calls);
+            }
+            if matches!(bounds.values, None | Some(Values::Any)) {
+                open.retain(|dimension| *dimension != Dimension::Values);
             }
             let Some(dimension) = open.first().copied() else { break };
             if best.as_ref().is_some_and(|answer| answer.verdict == Verdict::Violated) {
@@ -108,8 +112,10 @@ impl Deeper<'_> {
                     let reached = bounds_of(&answer).unwrap_or(raised);
                     let any_calls =
                         reached.calls == Calls::Unlimited && reached.calls != bounds.calls;
+                    let any_values =
+                        reached.values == Some(Values::Any) && reached.values != bounds.values;
                     // No new state: a larger bound would add none either.
-                    if states(&answer) == states(before) && !any_calls {
+                    if states(&answer) == states(before) && !any_calls && !any_values {
                         continue;
                     }
                     passed.push(Passed::Right(answer.bounds.clone()));

@@ -4,7 +4,7 @@ use crate::{Loaded, Verification};
 use linchpin_engine::{Answer, Counterexample, EngineError, Request, Source, Stat, Step, Wrong};
 use linchpin_progress::{Lasso, Line, Property, Report, check_ltl, check_progress};
 use linchpin_refine::engine::bounds_of;
-use linchpin_verdict::{Assumption, Bound, Calls, Outcome, Verdict, counted};
+use linchpin_verdict::{Assumption, Bound, Calls, Outcome, Values, Verdict, counted};
 
 /// At most so many heap objects where threads call without end and no bound is given.
 const OBJECTS: usize = 4;
@@ -31,6 +31,8 @@ pub fn verify_progress(
 ) -> Result<Option<Verification>, EngineError> {
     let Source::Lin { program, bounds } = loaded.subject().source else { return Ok(None) };
     let mut bounds = bounds_of(request, bounds).without_crashes();
+    // Values are told apart here.
+    bounds.values = Values::UpTo(bounds.values.or_few());
     // That a thread is overtaken for ever shows only if the others may go on calling: without a
     // bound given, they may, and the number of objects is bounded instead.
     let overtaken = match question {

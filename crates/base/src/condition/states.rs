@@ -8,7 +8,7 @@ use crate::explore::calls_of;
 use crate::{BaseError, Call};
 use linchpin_ir::interpreter::{Object, State};
 use linchpin_ir::program::{Program, Type};
-use linchpin_space::{Bounds, Flat, Space};
+use linchpin_space::{Bounds, Flat, Space, Values as Passed};
 use linchpin_spec::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -52,12 +52,12 @@ pub fn well_formed(
 ) -> Result<WellFormed, NoWellFormed> {
     let program = analysis.space.program();
     let mut facts = facts(&analysis.space, explored)?;
-    let values = analysis.space.bounds().values;
+    let values = analysis.space.last_value();
     let values = match widen(program, &mut facts, values, values + further) {
         true => values + further,
         false => values,
     };
-    let bounds = Bounds { values, ..*analysis.space.bounds() };
+    let bounds = Bounds { values: Passed::UpTo(values), ..*analysis.space.bounds() };
     let (space, calls) = wider(analysis, bounds).map_err(|_| NoWellFormed::NotOneList)?;
     let mut nodes = MOST_NODES.max(facts.shortest);
     let states = loop {

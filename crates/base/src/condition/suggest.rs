@@ -16,7 +16,7 @@ use super::{Answer, At, FURTHER_VALUES};
 use crate::analyse::{Analysis, Options, analyse};
 use crate::outcome::Words;
 use linchpin_ir::program::{Formula, LocalId, Type};
-use linchpin_space::{Bounds, Flat, Space, Workspace};
+use linchpin_space::{Bounds, Flat, Space, Values, Workspace};
 use linchpin_verdict::{Limits, StopReason};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -389,8 +389,8 @@ fn try_larger(
     if limits.exceeded(0).is_some() {
         return None;
     }
-    let values = space.bounds().values + 1;
-    let bounds = Bounds { values, ..*space.bounds() };
+    let values = space.last_value() + 1;
+    let bounds = Bounds { values: Values::UpTo(values), ..*space.bounds() };
     let deadline = Instant::now() + LARGER;
     let deadline = limits.deadline.map_or(deadline, |other| other.min(deadline));
     let limited = Limits { deadline: Some(deadline), ..limits.clone() };

@@ -5,7 +5,7 @@ use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_refine::{Failure, VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls, Reductions};
-use linchpin_verdict::{Limits, Outcome};
+use linchpin_verdict::{Limits, Outcome, Values};
 use std::time::{Duration, Instant};
 
 /// How many threads make how many calls with how many values.
@@ -20,7 +20,7 @@ impl Within {
     pub fn bounds(self) -> Bounds {
         Bounds {
             calls: Calls::Each(self.calls),
-            values: self.values,
+            values: Values::UpTo(self.values),
             objects: None,
             memory: Memory::Collected,
             crashes: 0,

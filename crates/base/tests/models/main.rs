@@ -6,7 +6,7 @@ use linchpin_base::{BaseError, Options, analyse, roadmap};
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, compile};
 use linchpin_space::Bounds;
-use linchpin_verdict::Calls;
+use linchpin_verdict::{Calls, Values};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ fn said(path: &Path, calls: u32) -> String {
     let compiled = compile(&source, &Config::default()).expect("a model");
     let bounds = Bounds {
         calls: Calls::Each(calls),
-        values: 2,
+        values: Values::UpTo(2),
         objects: None,
         memory: Memory::Collected,
         crashes: 0,

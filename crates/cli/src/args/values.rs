@@ -1,7 +1,7 @@
 //! What arguments of several commands are read from: threads, calls, times, sizes.
 
 use linchpin_lang::Threads;
-use linchpin_space::Calls;
+use linchpin_space::{Calls, Values};
 use linchpin_spec::Value;
 use std::time::Duration;
 
@@ -27,6 +27,16 @@ pub fn calls(text: &str) -> Result<Calls, String> {
         number => match number.parse() {
             Ok(calls @ 1..=1000) => Ok(Calls::Each(calls)),
             _ => Err(format!("`{number}` is neither a number from 1 to 1000 nor `unlimited`")),
+        },
+    }
+}
+
+pub fn any_or_values(text: &str) -> Result<Values, String> {
+    match text {
+        "any" => Ok(Values::Any),
+        number => match number.parse() {
+            Ok(last @ 1..=255) => Ok(Values::UpTo(last)),
+            _ => Err(format!("`{number}` is neither a number from 1 to 255 nor `any`")),
         },
     }
 }

@@ -1,6 +1,6 @@
 //! The arguments of `linchpin verify`.
 
-use super::values::{calls, duration, setting, size, threads};
+use super::values::{any_or_values, calls, duration, setting, size, threads};
 use super::{Common, LimitArgs, MemoryArg};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
@@ -9,7 +9,7 @@ use linchpin_lang::{Config, Threads};
 use linchpin_progress::Property;
 use linchpin_space::Calls;
 use linchpin_spec::Value;
-use linchpin_verdict::CrashProperty;
+use linchpin_verdict::{CrashProperty, Values};
 use linchpin_verify::{Client, Free};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,10 +41,10 @@ pub struct VerifyArgs {
     /// How many operations each thread calls, or `unlimited`. [default: the model's bounds]
     #[arg(long, value_name = "N", value_parser = calls)]
     pub ops: Option<Calls>,
-    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's
-    /// bounds]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
-    pub values: Option<i64>,
+    /// How many different values clients pass for an `int`: 1, 2, …, N, or `any`, where the model
+    /// only moves and compares them. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = any_or_values)]
+    pub values: Option<Values>,
     /// Calls that one thread makes alone before all others, such as `push(1); push(2)`: runs start
     /// after them. Engines that prove something for all runs ignore them. [default: the model's
     /// `preload { }`]

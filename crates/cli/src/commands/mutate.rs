@@ -8,7 +8,7 @@ use crate::{Status, model, output};
 use anyhow::Result;
 use linchpin_engine::{Request, Stuck};
 use linchpin_report::{escaped, json, plain_page};
-use linchpin_verdict::{CrashProperty, counted};
+use linchpin_verdict::{CrashProperty, Values, counted};
 use linchpin_verify::campaign::{Campaign, CampaignResult, Fate, Judged};
 use linchpin_verify::mutants::DiffLine;
 use serde_json::{Value as Json, json};
@@ -25,7 +25,7 @@ pub fn execute(args: &MutateArgs) -> Result<Status> {
     let campaign = Campaign { source: &source, config: &config, budget: args.budget, jobs };
     let request = Request {
         calls: args.ops,
-        values: args.values,
+        values: args.values.map(Values::UpTo),
         memory: args.memory.into(),
         property: args.property.map(CrashProperty::from),
         limits: stop.share(jobs),

@@ -11,7 +11,7 @@ use linchpin_engine::{Status as Known, StepCondition};
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{NewBase, add_bases};
 use linchpin_report::{Findings, RoadmapView, escaped, json};
-use linchpin_verdict::counted;
+use linchpin_verdict::{Values, counted};
 use linchpin_verify::{Loaded, Verification, verify};
 use std::path::Path;
 
@@ -80,7 +80,7 @@ fn ask(args: &RoadmapArgs, loaded: &Loaded, stop: &Stop) -> Result<Verification>
     };
     let request = Request {
         calls: args.ops,
-        values: args.values,
+        values: args.values.map(Values::UpTo),
         objects: args.size.map(usize::from),
         limits: stop.limits(),
         stuck: false,

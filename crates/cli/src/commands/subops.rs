@@ -35,7 +35,7 @@ fn derived(args: &SubopsArgs, subject: &str) -> Result<Status> {
     };
     // The form that is proved, if there is one; else all that the code does.
     let (threads, bounds) = (compiled.program.threads.len(), compiled.bounds);
-    let tries = Tries::of(threads, Some(bounds.ops.or_few()), bounds.values);
+    let tries = Tries::of(threads, Some(bounds.ops.or_few()), bounds.values.or_few());
     let form = match args.whole {
         true => derivation.whole(),
         false => prove(&derivation, &compiled.program, &tries)?.form,

@@ -46,7 +46,7 @@ fn tries(program: &Program, bounds: ModelBounds, request: &Request<'_>) -> Tries
         Calls::Unlimited => None,
     };
     let calls = calls.map(|calls| usize::try_from(calls).unwrap_or(usize::MAX));
-    let values = request.values.unwrap_or(bounds.values);
+    let values = request.values.unwrap_or(bounds.values).or_few();
     Tries::of(program.threads.len(), calls, values)
 }
 

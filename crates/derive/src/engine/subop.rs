@@ -7,7 +7,7 @@ use linchpin_subop::model::OperationId;
 use linchpin_subop::sequential::{self, Bounds, Sequential};
 use linchpin_subop::{Model, parse};
 use linchpin_subop_oracle::{Comparison, Judged, judge_all};
-use linchpin_verdict::{Calls, Verdict, counted};
+use linchpin_verdict::{Calls, Values, Verdict, counted};
 
 /// How many instances run concurrently where a proof fails and a violation is looked for.
 const INSTANCES: usize = 3;
@@ -32,7 +32,7 @@ fn bounds(request: &Request<'_>) -> Bounds {
     if let Some(Calls::Each(calls)) = request.calls {
         bounds.calls = usize::try_from(calls).unwrap_or(usize::MAX);
     }
-    bounds.values = request.values.unwrap_or(bounds.values);
+    bounds.values = request.values.map_or(bounds.values, Values::or_few);
     bounds
 }
 

@@ -7,7 +7,7 @@ use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::{Failure, VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls};
-use linchpin_verdict::Outcome;
+use linchpin_verdict::{Outcome, Values};
 
 pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -24,7 +24,7 @@ pub fn wrong(source: &str, threads: usize, calls: u32) -> Option<Failure> {
     let compiled = compile(source, &config).ok()?;
     let bounds = Bounds {
         calls: Calls::Each(calls),
-        values: 2,
+        values: Values::UpTo(2),
         objects: None,
         memory: Memory::Collected,
         crashes: 0,

@@ -3,11 +3,15 @@
 use linchpin_derive::Reduce;
 use linchpin_engine::{Answer, Engine, Faults, ModelBounds, Request, Source, Subject};
 use linchpin_lang::{Config, compile};
-use linchpin_verdict::{Assumption, Verdict};
+use linchpin_verdict::{Assumption, Values, Verdict};
 
 fn answer(text: &str) -> Answer {
     let compiled = compile(text, &Config::default()).unwrap_or_else(|found| panic!("{found:?}"));
-    let bounds = ModelBounds { calls: linchpin_verdict::Calls::Each(2), values: 2, crashes: 0 };
+    let bounds = ModelBounds {
+        calls: linchpin_verdict::Calls::Each(2),
+        values: Values::UpTo(2),
+        crashes: 0,
+    };
     let source = Source::Lin { program: &compiled.program, bounds };
     let subject = Subject { name: "model.lin", text, source };
     Reduce.answer(&subject, &Request::default()).unwrap().remove(0)

@@ -8,9 +8,15 @@ use crate::{Threads, limits};
 use linchpin_ir::program::{RoleCalls, Thread, Type};
 use linchpin_spec::Value;
 use linchpin_syntax::{Code, Diagnostic, Span};
+use linchpin_verdict::Values;
 
 /// The bounds that are not roles.
 const BOUNDS: &[&str] = &["threads", "ops", "values", "size", "crashes"];
+
+/// Whether a bound is this word instead of a number.
+fn is_word(value: &ast::Expr, word: &str) -> bool {
+    matches!(&value.kind, ast::ExprKind::Name(name) if name == word)
+}
 
 /// A role and the operations that it may call.
 type Role = (String, Vec<usize>);
@@ -20,7 +26,8 @@ impl Checker<'_> {
     pub(super) fn client(&mut self, model: &ast::Model) -> (Vec<Thread>, Bounds) {
         let operations: Vec<&str> = operations(model).map(|op| op.name.name.as_str()).collect();
         let roles = self.roles(model, &operations);
-        let mut bounds = Bounds { ops: Ops::Each(2), values: 2, size: None, crashes: 0 };
+        let mut bounds =
+            Bounds { ops: Ops::Each(2), values: Values::UpTo(2), size: None, crashes: 0 };
         let mut counts: Vec<(String, usize)> = Vec::new();
         let mut calls: Vec<(String, RoleCalls)> = Vec::new();
         for item in &model.items {
@@ -115,7 +122,7 @@ impl Checker<'_> {
 
     /// A number of operations, or `unlimited`.
     fn ops(&mut self, value: &ast::Expr) -> Option<Ops> {
-        if matches!(&value.kind, ast::ExprKind::Name(word) if word == "unlimited") {
+        if is_word(value, "unlimited") {
             return Some(Ops::Unlimited);
         }
         let number = self.constant(value, &Type::Int)?.as_int()?;
@@ -149,6 +156,10 @@ impl Checker<'_> {
             bounds.ops = self.ops(value).unwrap_or(bounds.ops);
             return;
         }
+        if name.name == "values" && is_word(value, "any") {
+            bounds.values = Values::Any;
+            return;
+        }
         let Some(number) = self.constant(value, &Type::Int).and_then(|v| v.as_int()) else {
             return;
         };
@@ -168,7 +179,7 @@ impl Checker<'_> {
         }
         let count = usize::try_from(number).unwrap_or(usize::MAX);
         match name.name.as_str() {
-            "values" => bounds.values = number,
+            "values" => bounds.values = Values::UpTo(number),
             "size" => bounds.size = Some(count),
             "crashes" => bounds.crashes = count,
             _ => counts.push((name.name.clone(), count)),

@@ -7,6 +7,7 @@ use crate::syntax::ast::{self, Item};
 use linchpin_ir::program::{SpecSource, Type};
 use linchpin_spec::{Shape, Signature};
 use linchpin_syntax::{Code, Diagnostic, Span, nearest};
+use linchpin_verdict::Values;
 
 impl Checker<'_> {
     /// The specification that the model names or describes.
@@ -94,7 +95,7 @@ impl Checker<'_> {
             functions: functions?,
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
-            bounds: Bounds { ops: Ops::Each(0), values: 0, size: None, crashes: 0 },
+            bounds: Bounds { ops: Ops::Each(0), values: Values::UpTo(0), size: None, crashes: 0 },
             persistence: None,
             reference: None,
         })

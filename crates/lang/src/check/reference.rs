@@ -129,7 +129,12 @@ impl Checker<'_> {
             functions: Vec::new(),
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
-            bounds: Bounds { ops: hir::Ops::Each(0), values: 0, size: None, crashes: 0 },
+            bounds: Bounds {
+                ops: hir::Ops::Each(0),
+                values: hir::Values::UpTo(0),
+                size: None,
+                crashes: 0,
+            },
             persistence: None,
             reference: None,
         })

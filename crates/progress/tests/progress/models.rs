@@ -9,7 +9,7 @@ use linchpin_progress::Property::{
     LivelockFree, LockFree, NoDeadlock, ObstructionFree, StarvationFree, WaitFree,
 };
 use linchpin_space::{Bounds, Calls};
-use linchpin_verdict::Outcome;
+use linchpin_verdict::{Outcome, Values};
 
 /// What a model has of the classes of progress.
 struct Expected {
@@ -86,7 +86,7 @@ fn bundled_models_have_the_progress_that_is_known_of_them() {
 #[test]
 fn a_removal_that_loses_its_node_never_returns() {
     let program = model("vy_cas_set", Threads::Count(2));
-    let two_keys = Bounds { values: 2, ..bounds(UNLIMITED, None) };
+    let two_keys = Bounds { values: Values::UpTo(2), ..bounds(UNLIMITED, None) };
     let report = progress(&program, two_keys, LivelockFree);
     let Outcome::Violated(lasso) = &report.outcome else { panic!("{report}") };
     let cycle = &lasso.lines[lasso.prefix_lines..];

@@ -5,7 +5,7 @@ use linchpin_ir::program::Program;
 use linchpin_lang::{Config, Threads, compile};
 use linchpin_progress::{Property, Report, check_ltl, check_progress};
 use linchpin_space::{Bounds, Calls};
-use linchpin_verdict::{Limits, Outcome};
+use linchpin_verdict::{Limits, Outcome, Values};
 use std::path::PathBuf;
 
 /// The program of a source, with so many threads.
@@ -22,7 +22,14 @@ pub fn model(name: &str, threads: Threads) -> Program {
 }
 
 pub fn bounds(calls: Calls, objects: Option<usize>) -> Bounds {
-    Bounds { calls, values: 1, objects, memory: Memory::Collected, crashes: 0, thread_crashes: 0 }
+    Bounds {
+        calls,
+        values: Values::UpTo(1),
+        objects,
+        memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
+    }
 }
 
 pub fn unlimited() -> Bounds {

@@ -400,7 +400,7 @@ pub fn compare(seed: u64, programs: u64, combinations: usize) -> Compared {
             1 => random.usize(3..5),
             _ => 2,
         };
-        let values = compiled.bounds.values;
+        let values = compiled.bounds.values.or_few();
         let mut few = Few { calls, values, crashes, thread_crashes, memory };
         let mut expected = naive(&compiled.program, few);
         while expected.is_none() && few.calls > 1 {

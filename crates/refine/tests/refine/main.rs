@@ -1,6 +1,7 @@
 //! The refinement engine against the brute-force oracle, the bundled models and a naive explorer.
 
 mod any_calls;
+mod any_values;
 mod crash_generator;
 mod crashes;
 mod disk;

@@ -176,7 +176,7 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> Counts {
         let source = generator::model(&mut random);
         let compiled = compiled(&source);
         let calls = if random.u8(..3) == 0 { 1 } else { 2 };
-        let values = compiled.bounds.values;
+        let values = compiled.bounds.values.or_few();
         let Some(expected) = naive(&compiled.program, calls, values) else {
             counts.too_large += 1;
             continue;
@@ -227,5 +227,6 @@ fn agrees_with_the_naive_explorer() {
     let (seed, cases) = seed_and_cases(400);
     let counts = compare(seed, cases as usize, 6);
     println!("seed {seed}: {counts:?}");
-    assert!(counts.holding > 80 && counts.violated > 80, "{counts:?}");
+    let least = cases as usize / 8;
+    assert!(counts.holding > least && counts.violated > least, "{counts:?}");
 }

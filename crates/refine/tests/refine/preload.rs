@@ -75,7 +75,7 @@ fn agrees_with_the_naive_explorer_after_a_preload() {
         let mut random = Rng::with_seed(seed.wrapping_add(number));
         let source = generator::model(&mut random);
         let compiled = compiled(&source);
-        let values = compiled.bounds.values;
+        let values = compiled.bounds.values.or_few();
         let program = preloaded(&compiled.program, values, &mut random);
         let at = format!("seed {} {:?}\n{source}", seed.wrapping_add(number), program.preload);
         let mut options = VerifyOptions::new(bounds(1, values));

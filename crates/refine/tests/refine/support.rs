@@ -6,7 +6,7 @@ use linchpin_ir::program::Program;
 use linchpin_ir::run::{Event, EventKind};
 use linchpin_lang::{Compiled, Config, Ops, compile};
 use linchpin_oracle::{Operation, is_linearizable};
-use linchpin_space::{Bounds, Calls};
+use linchpin_space::{Bounds, Calls, Values};
 use linchpin_spec::Call;
 
 pub fn compiled(source: &str) -> Compiled {
@@ -20,7 +20,7 @@ pub fn compiled(source: &str) -> Compiled {
 pub fn bounds(calls: usize, values: i64) -> Bounds {
     Bounds {
         calls: Calls::Each(calls as u32),
-        values,
+        values: Values::UpTo(values),
         objects: None,
         memory: Memory::Collected,
         crashes: 0,
@@ -30,7 +30,7 @@ pub fn bounds(calls: usize, values: i64) -> Bounds {
 
 /// The bounds that a model asks for.
 pub fn bounds_of(compiled: &Compiled) -> Bounds {
-    let all = bounds(compiled.bounds.ops.or_few(), compiled.bounds.values);
+    let all = bounds(compiled.bounds.ops.or_few(), compiled.bounds.values.or_few());
     match compiled.bounds.ops {
         Ops::Each(_) => all,
         Ops::Unlimited => Bounds { calls: Calls::Unlimited, ..all },

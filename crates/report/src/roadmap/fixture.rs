@@ -4,7 +4,7 @@ use linchpin_engine::{
     Claim, Effect, OperationKind, Origin, Reach, Roadmap, RoadmapOperation, Rule, SharedNode,
     SharedPicture, SharedValue, Status, StepCondition, UpdateStep, WithoutUpdates, Witness,
 };
-use linchpin_verdict::{Bound, Calls};
+use linchpin_verdict::{Bound, Calls, Values};
 
 fn node(val: &str, next: Option<usize>, marked: bool) -> SharedNode {
     let next = next.map_or(SharedValue::Null, SharedValue::Node);
@@ -113,7 +113,11 @@ pub fn roadmap() -> Roadmap {
         status,
     };
     Roadmap {
-        bounds: vec![Bound::Threads(2), Bound::Calls(Calls::Each(3)), Bound::Values(2)],
+        bounds: vec![
+            Bound::Threads(2),
+            Bound::Calls(Calls::Each(3)),
+            Bound::Values(Values::UpTo(2)),
+        ],
         states: 12_345,
         shared_states: 67,
         complete: true,

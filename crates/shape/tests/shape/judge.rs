@@ -10,7 +10,7 @@ use linchpin_refine::{Failure, Points, VerifyOptions, verify};
 use linchpin_shape::engine::sequentially;
 use linchpin_shape::{Found, Options, PureAnswers, Threads, analyse};
 use linchpin_space::{Bounds, Calls};
-use linchpin_verdict::{Limits, Outcome};
+use linchpin_verdict::{Limits, Outcome, Values};
 use std::time::{Duration, Instant};
 
 /// What the shape engine says of a program.
@@ -114,7 +114,7 @@ pub fn refine(source: &str, within: Within, time: Duration, stuck: bool) -> Refi
     let Some(compiled) = compiled(source, within.threads) else { return Refined::Unknown };
     let bounds = Bounds {
         calls: Calls::Each(within.calls),
-        values: within.values,
+        values: Values::UpTo(within.values),
         objects: None,
         memory: Memory::Collected,
         crashes: 0,

@@ -13,7 +13,7 @@ use linchpin_engine::{
 };
 use linchpin_lang::{Config, Threads};
 use linchpin_report::{Comparison, ComparisonRow, Reproduction, case_count, status_words, words};
-use linchpin_verdict::{Bound, Calls, Limits, counted};
+use linchpin_verdict::{Bound, Calls, Limits, Values, counted};
 use serde_json::{Value as Json, json};
 use std::time::{Duration, Instant};
 
@@ -222,7 +222,7 @@ fn roadmap(source: &str, threads: usize, calls: u32, limits: Limits) -> Result<R
         .map_err(|_| anyhow!("a bundled model has mistakes"))?;
     let request = Request {
         calls: Some(Calls::Each(calls)),
-        values: Some(KEYS),
+        values: Some(Values::UpTo(KEYS)),
         limits,
         stuck: false,
         roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },

@@ -157,7 +157,8 @@ fn from_code(name: &str, source: &str) -> Result<(usize, f64, Verdict)> {
     let compiled = linchpin_lang::compile(source, &Default::default())
         .map_err(|_| anyhow!("the bundled model of `{name}` has mistakes"))?;
     let (threads, bounds) = (compiled.program.threads.len(), compiled.bounds);
-    let tries = linchpin_derive::Tries::of(threads, Some(bounds.ops.or_few()), bounds.values);
+    let tries =
+        linchpin_derive::Tries::of(threads, Some(bounds.ops.or_few()), bounds.values.or_few());
     let mut best = f64::INFINITY;
     let mut outcome = None;
     for _ in 0..3 {

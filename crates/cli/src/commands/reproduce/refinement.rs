@@ -12,9 +12,9 @@ use linchpin_refine::{Points, VerifyOptions, verify};
 use linchpin_report::{Comparison, Reproduction, figures, words};
 use linchpin_space::{Bounds, Calls, Reductions};
 use linchpin_spec::Value;
-use linchpin_verdict::Limits;
 use linchpin_verdict::Outcome;
 use linchpin_verdict::grouped;
+use linchpin_verdict::{Limits, Values};
 use serde_json::{Value as Json, json};
 use std::time::{Duration, Instant};
 
@@ -179,7 +179,7 @@ impl Row {
             .map_err(|_| anyhow!("the bundled model of `{}` does not compile", self.name))?;
         let bounds = Bounds {
             calls: self.calls,
-            values: 1,
+            values: Values::UpTo(1),
             objects: self.objects,
             memory: Memory::Collected,
             crashes: 0,

@@ -80,7 +80,7 @@ pub fn search(args: &RunArgs, compiled: &Compiled, stop: &Stop) -> Result<Shown>
 fn options(args: &RunArgs, compiled: &Compiled) -> RunOptions {
     RunOptions {
         operations: args.ops.map_or(compiled.bounds.ops.or_few(), |ops| ops as usize),
-        values: args.values.unwrap_or(compiled.bounds.values),
+        values: args.values.unwrap_or(compiled.bounds.values.or_few()),
         scheduler: match args.schedule {
             Schedule::Random => Scheduler::Random,
             Schedule::Pct => Scheduler::Pct { depth: args.depth as usize },

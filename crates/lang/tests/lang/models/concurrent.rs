@@ -27,7 +27,7 @@ pub(super) fn runner_with_crashes(
     let compiled = model.compile();
     let options = RunOptions {
         operations: compiled.bounds.ops.or_few(),
-        values: compiled.bounds.values,
+        values: compiled.bounds.values.or_few(),
         scheduler,
         memory,
         step_limit: STEP_LIMIT,

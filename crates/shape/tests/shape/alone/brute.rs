@@ -4,7 +4,7 @@
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_space::{
-    Alone, Bounds, Calls, Event, Flat, Reductions, Space, Stop, Successor, Workspace,
+    Alone, Bounds, Calls, Event, Flat, Reductions, Space, Stop, Successor, Values, Workspace,
 };
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -65,7 +65,7 @@ pub fn brute(
 ) -> Option<Refuted> {
     let bounds = Bounds {
         calls: Calls::Each(calls),
-        values,
+        values: Values::UpTo(values),
         objects: None,
         memory: Memory::Collected,
         crashes: 0,

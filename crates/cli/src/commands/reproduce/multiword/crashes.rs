@@ -9,7 +9,7 @@ use linchpin_refine::search::{SearchOptions, Stats};
 use linchpin_refine::{VerifyOptions, verify};
 use linchpin_report::{Comparison, figures, words};
 use linchpin_space::{Bounds, Calls};
-use linchpin_verdict::{CrashProperty, Outcome, grouped};
+use linchpin_verdict::{CrashProperty, Outcome, Values, grouped};
 use serde_json::json;
 
 macro_rules! model {
@@ -65,7 +65,7 @@ fn searched(name: &str, source: &str, crashes: u8, stop: &Stop) -> Result<(Optio
         .map_err(|_| anyhow!("the bundled model of `{name}` has mistakes"))?;
     let bounds = Bounds {
         calls: Calls::Each(2),
-        values: 1,
+        values: Values::UpTo(1),
         objects: None,
         memory: Memory::Collected,
         crashes,
