@@ -140,7 +140,7 @@ fn strategy(asked: SearchAsked) -> Strategy {
             let walk = Walk::Priorities { changes: depth.saturating_sub(1) };
             Strategy::Walks(Walks { walk, seed, runs })
         }
-        SearchAsked::ContextBound(most) => Strategy::Switches(most),
+        SearchAsked::ContextBound(most) => Strategy::Preemptions(most),
     }
 }
 
@@ -149,10 +149,10 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     let calls = if report.any_calls { Calls::Unlimited } else { bounds.calls };
     let mut said = Bounds { calls, ..*bounds }.said(program);
     // What was found is a run within all bounds but this one.
-    if let (Strategy::Switches(most), false) =
+    if let (Strategy::Preemptions(most), false) =
         (options.strategy, report.outcome.violation().is_some())
     {
-        said.push(Bound::Switches(most));
+        said.push(Bound::Preemptions(most));
     }
     let within = said.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ");
     let (verdict, reason) = match &report.outcome {

@@ -9,7 +9,6 @@
 //! that can never return.
 
 mod along;
-mod bounded_switches;
 mod buffered;
 mod cache;
 mod chunked;
@@ -28,6 +27,7 @@ mod options;
 mod orphans;
 mod pairs;
 mod portable;
+mod preemptions;
 mod preload;
 pub mod product;
 mod repair;

@@ -7,6 +7,7 @@ mod disk;
 mod generator;
 mod models;
 mod naive;
+mod preemptions;
 mod preload;
 mod reductions;
 mod references;
