@@ -113,9 +113,8 @@ pub fn all_moves(
     calls: usize,
 ) -> Vec<(Move, Option<Event>)> {
     let program = machine.program();
-    let event = |kind, operation, value| {
-        Some(Event { process: thread, kind, operation, value, time: 0 })
-    };
+    let event =
+        |kind, operation, value| Some(Event { process: thread, kind, operation, value, time: 0 });
     match &state.threads[thread].status {
         Status::Running { .. } => vec![(Move::Step { thread }, None)],
         Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {
@@ -129,8 +128,7 @@ pub fn all_moves(
         Status::Idle => {
             let mut all = Vec::new();
             for &operation in &program.threads[thread].operations {
-                let bounds =
-                    DomainBounds { values, threads: program.threads.len() };
+                let bounds = DomainBounds { values, threads: program.threads.len() };
                 let of = &program.operations[operation];
                 for arguments in Domain::of_arguments(of, bounds).unwrap().values() {
                     let arguments = arguments.as_list().unwrap().to_vec();

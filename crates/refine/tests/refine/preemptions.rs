@@ -62,7 +62,8 @@ fn fewest(program: &Program, calls: usize, values: i64) -> Result<Option<usize>,
         let interrupts = run.last.filter(|last| could_go_on(&machine, &run.state, *last));
         for thread in 0..run.state.threads.len() {
             let is_preempted = interrupts.is_some_and(|last| last != thread);
-            for (what, event) in all_moves(&machine, values, &run.state, thread, run.calls[thread]) {
+            for (what, event) in all_moves(&machine, values, &run.state, thread, run.calls[thread])
+            {
                 for successor in machine.successors(&run.state, &what) {
                     let mut next = Run { last: Some(thread), ..run.clone() };
                     next.preemptions += usize::from(is_preempted);
