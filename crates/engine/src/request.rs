@@ -46,7 +46,7 @@ pub enum SearchAsked {
         /// How many ordering constraints are aimed at, from 1.
         depth: usize,
     },
-    /// Those with at most so many context switches.
+    /// Those with at most so many preemptions.
     ContextBound(usize),
 }
 

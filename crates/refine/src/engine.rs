@@ -190,7 +190,7 @@ fn strategy(asked: SearchAsked) -> Strategy {
             let walk = Walk::Priorities { changes: depth.saturating_sub(1) };
             Strategy::Walks(Walks { walk, seed, runs })
         }
-        SearchAsked::ContextBound(most) => Strategy::Switches(most),
+        SearchAsked::ContextBound(most) => Strategy::Preemptions(most),
     }
 }
 
@@ -200,10 +200,10 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     let values = if report.outcome.is_holds() { report.values } else { bounds.values };
     let mut said = Bounds { calls, values, ..*bounds }.said(program);
     // What was found is a run within all bounds but this one.
-    if let (Strategy::Switches(most), false) =
+    if let (Strategy::Preemptions(most), false) =
         (options.strategy, report.outcome.violation().is_some())
     {
-        said.push(Bound::Switches(most));
+        said.push(Bound::Preemptions(most));
     }
     let within = said.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ");
     let (verdict, reason) = match &report.outcome {

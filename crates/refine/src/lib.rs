@@ -9,7 +9,6 @@
 //! that can never return.
 
 mod along;
-mod bounded_switches;
 mod buffered;
 mod cache;
 mod chunked;
@@ -29,6 +28,7 @@ mod orphans;
 mod pairs;
 mod partition;
 mod portable;
+mod preemptions;
 mod preload;
 pub mod product;
 mod repair;

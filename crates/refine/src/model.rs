@@ -169,6 +169,7 @@ impl Product for ModelProduct {
                 (_, None) => To::Unexplained,
                 (Stop::Fault, Some(_)) => To::Fault,
                 (Stop::State(flat), Some(set)) => {
+                    let is_inside = thread < threads && self.space.is_pending(flat, thread);
                     let renaming = self.space.pack(flat, pack, bytes);
                     let mover = renaming
                         .threads
@@ -179,7 +180,7 @@ impl Product for ModelProduct {
                     if let (Some(pairs), true) = (&self.pairs, thread == threads) {
                         pairs.add_recovered(known, bytes);
                     }
-                    To::State { bytes, set, mover }
+                    To::State { bytes, set, mover, is_inside }
                 }
             };
             emit(Step { thread, moves: actions.len(), to });

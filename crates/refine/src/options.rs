@@ -18,8 +18,8 @@ pub enum Strategy {
     DepthFirst,
     /// Some, by chance.
     Walks(Walks),
-    /// Those with at most so many context switches.
-    Switches(usize),
+    /// Those in which operations are interrupted at most so often.
+    Preemptions(usize),
 }
 
 /// How to verify.

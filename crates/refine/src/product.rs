@@ -86,6 +86,8 @@ pub enum To<'a> {
         set: u32,
         /// The number in it of the thread that moved.
         mover: usize,
+        /// Whether that thread is in the middle of an operation.
+        is_inside: bool,
     },
     /// Condition C1 of Figure 2 fails: no specification state has this event.
     Unexplained,

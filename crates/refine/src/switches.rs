@@ -48,7 +48,7 @@ pub(crate) fn fewest_switches<P: Product>(
             let switch = usize::from(last != NO_THREAD && last != step.thread);
             let cost = (cost.0 + switch, cost.1 + step.moves);
             let to = match step.to {
-                To::State { bytes, set, mover } => Ok((bytes.into(), set, mover)),
+                To::State { bytes, set, mover, .. } => Ok((bytes.into(), set, mover)),
                 To::Unexplained => Err(Wrong::Unexplained),
                 To::Fault => Err(Wrong::Fault),
             };

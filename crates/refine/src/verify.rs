@@ -1,12 +1,12 @@
 //! The whole job: a model in, a verdict with its reasons out.
 
-use crate::bounded_switches::explore_switches;
 use crate::counterexample::{Counterexample, follow};
 use crate::disk::{claim, explore_on_disk};
 use crate::durability::{self, CrashReport};
 use crate::lossy::explore_lossy;
 use crate::model::{ModelError, ModelProduct};
 use crate::options::{Strategy, VerifyOptions};
+use crate::preemptions::explore_preemptions;
 use crate::preload;
 use crate::search::{Exploration, Stats, Wrong, explore, explore_depth_first};
 use crate::sets::Policy;
@@ -113,7 +113,7 @@ fn decided(
         return Ok(report);
     }
     // A search of some runs says nothing about all states.
-    let is_exhaustive = !matches!(options.strategy, Strategy::Switches(_));
+    let is_exhaustive = !matches!(options.strategy, Strategy::Preemptions(_));
     report.any_calls = is_exhaustive && is_closed(options, &report);
     if options.stuck && is_exhaustive {
         let (stuck, found) = never_stuck(program, options, &mut report)?;
@@ -276,8 +276,8 @@ pub(crate) fn search(
             },
             (Strategy::DepthFirst, _) => explore_depth_first(product, &options.search, progress),
             (Strategy::Walks(of), _) => explore_by_walks(product, of, &options.search, progress),
-            (Strategy::Switches(most), _) => {
-                explore_switches(product, most, &options.search, progress)
+            (Strategy::Preemptions(most), _) => {
+                explore_preemptions(product, most, &options.search, progress)
             }
         },
         Some(bits) => explore_lossy(product, bits, 1_000_000, &options.search.limits, progress),

@@ -361,7 +361,11 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
             Bound::Objects(count) => ("size", json!(count)),
             Bound::Crashes(count) => ("crashes", json!(count)),
             Bound::ThreadCrashes(count) => ("thread_crashes", json!(count)),
-            Bound::Switches(count) => ("switches", json!(count)),
+            Bound::Preemptions(count) => {
+                // A run has no more preemptions than context switches.
+                object.insert("switches".to_owned(), json!(count));
+                ("preemptions", json!(count))
+            }
             Bound::Preload(calls) => ("preload", json!(calls)),
             Bound::Constant(name, value) => (name.as_str(), json!(value)),
         };

@@ -1,5 +1,6 @@
 //! A run as one self-contained page.
 
+use crate::document::sentence;
 use crate::picture::svg;
 use crate::template::{self, Parts};
 use crate::{Timeline, escaped};
@@ -154,7 +155,7 @@ pub(crate) fn document(title: &str, body: &Markup) -> String {
 
 /// The verdict, in its colour.
 pub(crate) fn verdict_markup(tone: Tone, verdict: &str) -> Markup {
-    html! { p class=(format!("verdict {}", tone.class())) { (escaped(verdict)) } }
+    html! { p class=(format!("verdict {}", tone.class())) { (sentence(verdict)) } }
 }
 
 impl Figures {

@@ -86,7 +86,7 @@ impl Comparison {
     }
 
     fn text(&self) -> String {
-        let widths: Vec<usize> = self.columns().enumerate().map(|of| self.width(of)).collect();
+        let widths = self.widths();
         let mut text = String::new();
         if self.groups.iter().any(|group| !group.label.is_empty()) {
             text += &self.labels(&widths);
@@ -100,6 +100,21 @@ impl Comparison {
             }
         }
         text
+    }
+
+    /// How wide the columns are. Those of a group have room for its label.
+    fn widths(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.columns().enumerate().map(|of| self.width(of)).collect();
+        let mut rest = &mut widths[..];
+        for group in &self.groups {
+            let (of, after) = rest.split_at_mut(group.columns.len());
+            let width = of.iter().sum::<usize>() + of.len().saturating_sub(1);
+            if let Some(last) = of.last_mut() {
+                *last += group.label.chars().count().saturating_sub(width);
+            }
+            rest = after;
+        }
+        widths
     }
 
     /// How wide a column is: as its widest cell.
@@ -338,6 +353,23 @@ mod tests {
 
         "#]]
         .assert_eq(&sample().text());
+    }
+
+    /// A label that is wider than its columns moves nothing out of line.
+    #[test]
+    fn columns_have_room_for_their_label() {
+        let mut table = Comparison::new(&[
+            ("", &[words("object")]),
+            ("this machine", &[figures("s")]),
+            ("ours", &[figures("s")]),
+        ]);
+        table.push(["stack", "1.0", "0.1"].map(str::to_owned).to_vec());
+        expect![[r#"
+                   | this machine | ours
+            object |            s |    s
+            stack  |          1.0 |  0.1
+        "#]]
+        .assert_eq(&table.text());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Several files: a table with a link to the page of each.
 
+use crate::document::sentence;
 use crate::html::document;
 use crate::{Tone, escaped};
 use linchpin_verdict::{Verdict, counted};
@@ -92,7 +93,7 @@ impl SummaryRow {
                 }
                 td { @if let Some(engine) = &self.engine { (escaped(engine)) } }
                 td class="number" { @if let Some(seconds) = self.seconds { (format!("{seconds:.2}")) } }
-                td { (escaped(&self.reason)) }
+                td { (sentence(&self.reason)) }
             }
         }
     }

@@ -47,8 +47,9 @@ pub enum Bound {
     Crashes(u8),
     /// At most so many crashes of a thread.
     ThreadCrashes(u8),
-    /// Runs in which the moving thread changes at most so often.
-    Switches(usize),
+    /// Runs in which a thread is interrupted at most so often in the middle of an operation that it
+    /// could go on with.
+    Preemptions(usize),
     /// Runs that start after these calls, made by one thread alone: `push(1); pop()`.
     Preload(String),
     /// A constant of the model has this value.
@@ -80,8 +81,8 @@ impl fmt::Display for Bound {
             Bound::Crashes(count) => write!(f, "{count} crashes"),
             Bound::ThreadCrashes(1) => f.write_str("1 crash of a thread"),
             Bound::ThreadCrashes(count) => write!(f, "{count} crashes of threads"),
-            Bound::Switches(1) => f.write_str("at most 1 context switch"),
-            Bound::Switches(count) => write!(f, "at most {count} context switches"),
+            Bound::Preemptions(1) => f.write_str("at most 1 preemption"),
+            Bound::Preemptions(count) => write!(f, "at most {count} preemptions"),
             Bound::Preload(calls) => write!(f, "after the preload {calls}"),
             Bound::Constant(name, value) => write!(f, "{name} = {value}"),
         }

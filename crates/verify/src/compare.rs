@@ -5,6 +5,7 @@
 //! wolf.
 
 use linchpin_engine::{Answer, Counterexample, Faults, Wrong};
+use linchpin_ir::interpreter::{Move, ScheduledMove};
 use linchpin_ir::run::{EventKind, Run};
 use linchpin_spec::Value;
 use linchpin_verdict::{Assumption, Bound, Calls, Sequential, Values, Verdict};
@@ -181,17 +182,19 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
         Bound::ThreadCrashes(most) => {
             run.crashes.iter().filter(|crash| crash.process.is_some()).count() <= usize::from(*most)
         }
-        Bound::Switches(most) => switches(run).is_some_and(|switches| switches <= *most),
+        Bound::Preemptions(most) => preemptions(run).is_some_and(|count| count <= *most),
         Bound::Constant(..) => true,
     })
 }
 
-/// How often the moving thread changes in a run, if its moves are known.
-fn switches(run: &Run) -> Option<usize> {
-    let is_switch = |pair: &&[linchpin_ir::interpreter::ScheduledMove]| {
-        pair[0].what.thread() != pair[1].what.thread()
+/// How often the moving thread changes in a run in the middle of an operation, if its moves are
+/// known. There are no more preemptions: those that could not go on are counted, too.
+fn preemptions(run: &Run) -> Option<usize> {
+    let is_counted = |pair: &&[ScheduledMove]| {
+        let between = matches!(pair[0].what, Move::Respond { .. });
+        !between && pair[0].what.thread() != pair[1].what.thread()
     };
-    let count = || run.schedule.windows(2).filter(is_switch).count();
+    let count = || run.schedule.windows(2).filter(is_counted).count();
     (!run.schedule.is_empty()).then(count)
 }
 

@@ -223,7 +223,7 @@ fn bounds_of(answer: &Answer) -> Option<Bounds> {
             | Bound::Objects(_)
             | Bound::Crashes(_)
             | Bound::ThreadCrashes(_)
-            | Bound::Switches(_)
+            | Bound::Preemptions(_)
             | Bound::Preload(_)
             | Bound::Constant(..) => {}
         }

@@ -138,8 +138,8 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "I", requires = "cluster")]
     pub process: Option<usize>,
     /// How `refine` looks at runs: `breadth-first`, `depth-first` (all of them, within bounds),
-    /// `random`, `pct` (some, by chance), or `context-bound=K` (those with at most K context
-    /// switches). Asks `refine` only.
+    /// `random`, `pct` (some, by chance), or `context-bound=K` (those in which operations
+    /// are interrupted at most K times). Asks `refine` only.
     #[arg(long, value_name = "HOW", value_parser = search)]
     pub search: Option<SearchArg>,
     /// For `--search random` and `pct`: decides everything random.

@@ -49,5 +49,22 @@ fn write(root: &Command, folder: &Path) -> Result<Vec<String>> {
 fn page(command: Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     Man::new(command).render(&mut page)?;
+    page.extend_from_slice(EXIT_STATUS.as_bytes());
     Ok(page)
 }
+
+/// What no argument says.
+const EXIT_STATUS: &str = r#".SH "EXIT STATUS"
+.TP
+0
+It holds, or the work is done.
+.TP
+1
+It is violated.
+.TP
+2
+The command line or a file has a mistake, or two engines contradict each other.
+.TP
+3
+Inconclusive, or a limit or Ctrl\-C ended it: what is known so far is said.
+"#;

@@ -64,7 +64,21 @@ fn completions_and_pages_know_every_command() {
         let page = folder.path().join(format!("pages/linchpin-{command}.1"));
         let page = std::fs::read_to_string(page).expect("a page");
         assert!(page.contains(".SH NAME") && page.contains(command), "{command}");
+        assert!(page.contains("EXIT STATUS"), "{command}");
     }
     assert!(output(&["man"]).contains(".TH linchpin 1"));
     linchpin(folder.path(), &["completions", "cobol"]).assert().code(2);
+}
+
+/// Where a value is one of a few words, they are offered; where it is no file, no file is.
+#[test]
+fn completions_know_what_values_may_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for shell in ["bash", "zsh", "fish"] {
+        let ended = linchpin(folder.path(), &["completions", shell]).assert().success();
+        let script = String::from_utf8_lossy(&ended.get_output().stdout).into_owned();
+        for word in ["context-bound=", "priority-queue", "L020", "lock-free", "porcupine"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
 }

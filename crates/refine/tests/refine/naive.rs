@@ -53,7 +53,7 @@ pub fn naive_from(
     explorer.explore(state, vec![calls; program.threads.len()], &mut events)
 }
 
-fn key(events: &[Event]) -> Vec<(usize, bool, String)> {
+pub fn key(events: &[Event]) -> Vec<(usize, bool, String)> {
     let of = |event: &Event| {
         let invoked = event.kind == EventKind::Invoke;
         (event.process, invoked, format!("{} {}", event.operation, event.value))
@@ -81,7 +81,8 @@ impl Explorer<'_> {
             return Some(false);
         }
         for thread in 0..state.threads.len() {
-            for (what, event) in self.moves(&state, thread, calls[thread]) {
+            let moves = all_moves(&self.machine, self.values, &state, thread, calls[thread]);
+            for (what, event) in moves {
                 let mut calls = calls.clone();
                 if matches!(what, Move::Invoke { .. }) {
                     calls[thread] -= 1;
@@ -101,37 +102,42 @@ impl Explorer<'_> {
         }
         Some(true)
     }
+}
 
-    fn moves(&self, state: &State, thread: usize, calls: usize) -> Vec<(Move, Option<Event>)> {
-        let program = self.machine.program();
-        let event = |kind, operation, value| {
-            Some(Event { process: thread, kind, operation, value, time: 0 })
-        };
-        match &state.threads[thread].status {
-            Status::Running { .. } => vec![(Move::Step { thread }, None)],
-            Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {
-                vec![]
-            }
-            Status::Returning { operation, value } => {
-                let event = event(EventKind::Ok, *operation, value.clone());
-                vec![(Move::Respond { thread }, event)]
-            }
-            Status::Idle if calls == 0 => vec![],
-            Status::Idle => {
-                let mut all = Vec::new();
-                for &operation in &program.threads[thread].operations {
-                    let bounds =
-                        DomainBounds { values: self.values, threads: program.threads.len() };
-                    let of = &program.operations[operation];
-                    for arguments in Domain::of_arguments(of, bounds).unwrap().values() {
-                        let arguments = arguments.as_list().unwrap().to_vec();
-                        let argument = Operation::argument(&arguments);
-                        let call = Move::Invoke { thread, operation, arguments };
-                        all.push((call, event(EventKind::Invoke, operation, argument)));
-                    }
+/// Every move that a thread may make that has so many calls left, and the event that it is.
+pub fn all_moves(
+    machine: &Machine,
+    values: i64,
+    state: &State,
+    thread: usize,
+    calls: usize,
+) -> Vec<(Move, Option<Event>)> {
+    let program = machine.program();
+    let event =
+        |kind, operation, value| Some(Event { process: thread, kind, operation, value, time: 0 });
+    match &state.threads[thread].status {
+        Status::Running { .. } => vec![(Move::Step { thread }, None)],
+        Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {
+            vec![]
+        }
+        Status::Returning { operation, value } => {
+            let event = event(EventKind::Ok, *operation, value.clone());
+            vec![(Move::Respond { thread }, event)]
+        }
+        Status::Idle if calls == 0 => vec![],
+        Status::Idle => {
+            let mut all = Vec::new();
+            for &operation in &program.threads[thread].operations {
+                let bounds = DomainBounds { values, threads: program.threads.len() };
+                let of = &program.operations[operation];
+                for arguments in Domain::of_arguments(of, bounds).unwrap().values() {
+                    let arguments = arguments.as_list().unwrap().to_vec();
+                    let argument = Operation::argument(&arguments);
+                    let call = Move::Invoke { thread, operation, arguments };
+                    all.push((call, event(EventKind::Invoke, operation, argument)));
                 }
-                all
             }
+            all
         }
     }
 }

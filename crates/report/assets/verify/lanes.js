@@ -25,9 +25,20 @@ function barsOf(thread) {
   });
 }
 
+/** What a thread is called, and what the history calls it after a crash. */
+function nameOf(thread) {
+  const name = element("span", { className: "name", text: threadName(thread) });
+  const later = calls.filter((call) => call.thread === thread && call.process !== thread).map((call) => call.process);
+  if (later.length > 0) {
+    const numbers = [...new Set(later)].join(", ");
+    name.append(element("small", { text: ` then ${numbers}`, title: "after a crash, a thread is another process of the history" }));
+  }
+  return name;
+}
+
 function drawLanes() {
   const lanes = threads.map((_, thread) => {
-    const lane = element("div", { className: "lane" }, element("span", { className: "name", text: threadName(thread) }));
+    const lane = element("div", { className: "lane" }, nameOf(thread));
     lane.style.setProperty("--edge", colour(thread));
     const track = element("div", { className: "bars" }, ...barsOf(thread));
     steps.forEach((step, at) => {

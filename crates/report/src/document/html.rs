@@ -46,6 +46,11 @@ fn figure(state: &SharedPicture) -> Markup {
     }
 }
 
+/// A sentence in which code stands between backticks.
+pub fn sentence(text: &str) -> Markup {
+    inline(&Text::from(text))
+}
+
 fn inline(text: &Text) -> Markup {
     html! {
         @for span in &text.0 {

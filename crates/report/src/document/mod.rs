@@ -6,8 +6,9 @@ mod html;
 mod markdown;
 
 use crate::Tone;
+pub use html::{markup, sentence};
 use linchpin_engine::SharedPicture;
-pub use {html::markup, markdown::markdown};
+pub use markdown::markdown;
 
 /// A part of a document.
 #[derive(Clone, Debug)]

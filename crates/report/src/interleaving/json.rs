@@ -24,7 +24,7 @@ impl InterleavingView {
 impl CallView {
     fn json(&self) -> Json {
         json!({
-            "thread": self.thread, "call": escaped(&self.call),
+            "thread": self.thread, "process": self.process, "call": escaped(&self.call),
             "answer": self.answer.as_deref().map(escaped),
             "from": self.from, "to": self.to, "core": self.core,
         })

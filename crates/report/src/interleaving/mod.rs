@@ -36,6 +36,8 @@ pub struct InterleavingView {
 pub struct CallView {
     /// Who calls.
     pub thread: usize,
+    /// What the history calls it: after each of its crashes, a thread is another process.
+    pub process: usize,
     /// The operation with its arguments.
     pub call: String,
     /// What it answers: empty if it returns without an answer, absent if it does not return.

@@ -105,6 +105,7 @@ impl Replay<'_> {
                     processes.push(event.process);
                     calls.push(CallView {
                         thread: event.process % threads,
+                        process: event.process,
                         call: view.call(event),
                         answer: None,
                         from: at,

@@ -118,6 +118,7 @@ fn calls_are_bars_over_the_steps() {
     let view = pushed();
     let push = CallView {
         thread: 0,
+        process: 0,
         call: "push(7)".to_owned(),
         answer: Some(String::new()),
         from: 0,

@@ -1,5 +1,6 @@
 //! What each engine says, with its bounds, its assumptions and what it cost.
 
+use crate::document::sentence;
 use crate::{Findings, Tone, escaped};
 use linchpin_engine::{Answer, Stat};
 use linchpin_verdict::Bound;
@@ -31,7 +32,7 @@ fn engine(answer: &Answer, decides: bool) -> Markup {
                 @if decides { span class="soft" { " decides" } }
                 @if let Some(seconds) = seconds(answer) { span class="cost" { (seconds) } }
             }
-            p { (escaped(&answer.reason)) }
+            p { (sentence(&answer.reason)) }
             (details(answer, decides))
         }
     }
@@ -44,7 +45,7 @@ fn details(answer: &Answer, decides: bool) -> Markup {
         html! {
             @if !values.is_empty() {
                 dt { (name) }
-                dd { @for value in values { div { (escaped(value)) } } }
+                dd { @for value in values { div { (sentence(value)) } } }
             }
         }
     };

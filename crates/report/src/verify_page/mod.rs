@@ -9,6 +9,7 @@ mod proof;
 #[cfg(test)]
 mod tests;
 
+use crate::document::sentence;
 use crate::interleaving::{InterleavingView, Replay};
 use crate::roadmap::RoadmapView;
 use crate::template::{Parts, page};
@@ -64,8 +65,8 @@ impl Findings<'_> {
     fn body(&self, found: Option<&Counterexample>, has_run: bool) -> Markup {
         let head = html! {
             header class="top" {
-                h1 class=(format!("verdict {}", self.tone().class())) { (escaped(&self.sentence())) }
-                p class="about" { (escaped(&self.about(found))) }
+                h1 class=(format!("verdict {}", self.tone().class())) { (sentence(&self.sentence())) }
+                p class="about" { (sentence(&self.about(found))) }
                 @if let Some(found) = found { (possible(found)) }
             }
         };
@@ -104,7 +105,7 @@ impl Findings<'_> {
             @if !assumptions.is_empty() {
                 section id="assumed" {
                     h2 { "What is taken for granted" }
-                    ul { @for assumption in assumptions { li { (escaped(&assumption.to_string())) } } }
+                    ul { @for assumption in assumptions { li { (sentence(&assumption.to_string())) } } }
                 }
             }
         }
