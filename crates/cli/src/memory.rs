@@ -11,7 +11,7 @@ pub fn in_use() -> Option<u64> {
 
 /// The most memory that this process has used so far, in bytes.
 pub fn peak() -> Option<u64> {
-    Some(field(&read_to_string("/proc/self/status").ok()?, "VmHWM:")? * 1024)
+    linchpin_verdict::peak_memory().and_then(|bytes| u64::try_from(bytes).ok())
 }
 
 /// What this process may still use without others having to give way, in bytes: what the machine

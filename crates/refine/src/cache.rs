@@ -5,8 +5,11 @@ use crate::sets::Config;
 use linchpin_space::{Event, Renaming};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// So many answers to questions of one kind are remembered, in twelve bytes each.
-const REMEMBERED: usize = 1 << 15;
+/// At most so many answers to questions of one kind are remembered, in twelve bytes each.
+const MOST: usize = 1 << 14;
+
+/// And so many at first.
+const LEAST: usize = 1 << 8;
 
 /// So many different events, or renamings, are numbered; then numbers are given out anew.
 const NUMBERED: usize = 1 << 14;
@@ -26,31 +29,43 @@ pub struct Cache {
 }
 
 /// Answers to questions about pairs of numbers. Each has one place, where it replaces what was
-/// there.
+/// there. There are more places once so many answers came as there are: a small search needs few.
 #[derive(Default)]
 pub(crate) struct Memo {
     /// The first number plus 1, the second, and the answer; all zeros where there is none.
     answers: Vec<(u32, u32, u32)>,
+    /// How many answers came since there are so many places.
+    came: usize,
 }
 
 impl Memo {
-    fn place(first: u32, second: u32) -> usize {
+    /// INVARIANT: the number of places is 0 or a power of two.
+    fn place(&self, first: u32, second: u32) -> usize {
         let bits = u64::from(first) << 32 | u64::from(second);
         let bits = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (bits >> 40) as usize % REMEMBERED
+        (bits >> 40) as usize & self.answers.len().wrapping_sub(1)
     }
 
     pub fn get(&self, first: u32, second: u32) -> Option<u32> {
-        let (key, other, answer) = *self.answers.get(Memo::place(first, second))?;
+        let (key, other, answer) = *self.answers.get(self.place(first, second))?;
         (key.checked_sub(1) == Some(first) && other == second).then_some(answer)
     }
 
     pub fn put(&mut self, first: u32, second: u32, answer: u32) {
-        if self.answers.is_empty() {
-            self.answers = vec![(0, 0, 0); REMEMBERED];
+        if self.came == self.answers.len() && self.answers.len() < MOST {
+            let more = (self.answers.len() * 2).max(LEAST);
+            let old = std::mem::replace(&mut self.answers, vec![(0, 0, 0); more]);
+            self.came = 0;
+            for (key, second, answer) in old {
+                if let Some(first) = key.checked_sub(1) {
+                    self.put(first, second, answer);
+                }
+            }
         }
         let Some(key) = first.checked_add(1) else { return };
-        self.answers[Memo::place(first, second)] = (key, second, answer);
+        self.came += 1;
+        let place = self.place(first, second);
+        self.answers[place] = (key, second, answer);
     }
 }
 

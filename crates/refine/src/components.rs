@@ -1,6 +1,8 @@
 //! Parts of states, each kept once: what threads do and what the heap looks like recur in many
 //! combinations (COLLAPSE: G. J. Holzmann, State Compression in SPIN, 1997).
 
+use crate::index::{self, Index};
+use crate::interned::{push, take};
 use crate::store::hash;
 use hashbrown::HashTable;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -56,9 +58,54 @@ impl ByteTable {
     }
 }
 
+/// Strings of bytes, each kept once, behind its length. The number of a string is where it starts,
+/// so that there is nothing to look up between the number and the string.
+#[derive(Default)]
+pub(crate) struct Strings {
+    bytes: Vec<u8>,
+    index: Index,
+}
+
+fn string_at(bytes: &[u8], start: u32) -> &[u8] {
+    let mut rest = &bytes[start as usize..];
+    let length = take(&mut rest) as usize;
+    &rest[..length]
+}
+
+impl Strings {
+    /// The number of a string, whose hash is known; `None` if there is no room for more.
+    pub fn number(&mut self, of: &[u8], hash: u64) -> Option<u32> {
+        let Strings { bytes, index } = self;
+        if let Some(number) = index.find(hash, |start| string_at(bytes, start) == of) {
+            return Some(number);
+        }
+        let number = u32::try_from(bytes.len()).ok().filter(|start| *start < index::END)?;
+        push(bytes, u32::try_from(of.len()).ok()?);
+        bytes.extend_from_slice(of);
+        index.insert(hash, number, |start| self::hash(string_at(bytes, start)));
+        Some(number)
+    }
+
+    pub fn get(&self, number: u32) -> &[u8] {
+        string_at(&self.bytes, number)
+    }
+
+    /// Looks where the string with this hash and length would be, at both ends: see
+    /// [`Index::likely`].
+    pub fn likely(&self, hash: u64, length: usize) -> Option<u8> {
+        let start = self.index.likely(hash)? as usize;
+        Some(self.bytes.get(start)? ^ self.bytes.get(start + length)?)
+    }
+
+    /// How many bytes are kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes.capacity() + self.index.bytes()
+    }
+}
+
 /// Parts of states, each kept once.
 pub(crate) struct Components {
-    tables: Vec<Mutex<ByteTable>>,
+    tables: Vec<Mutex<Strings>>,
 }
 
 impl Components {
@@ -66,15 +113,15 @@ impl Components {
         Components { tables: (0..TABLES).map(|_| Mutex::default()).collect() }
     }
 
-    fn table(&self, index: usize) -> MutexGuard<'_, ByteTable> {
+    fn table(&self, index: usize) -> MutexGuard<'_, Strings> {
         self.tables[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of a component; `None` if there is no room for more.
     pub fn number(&self, part: &[u8]) -> Option<ComponentId> {
         let hash = hash(part);
-        let index = (hash >> 32) as usize % TABLES;
-        let number = self.table(index).number(part, hash);
+        let index = (hash >> 8) as usize % TABLES;
+        let number = self.table(index).number(part, hash)?;
         u32::try_from(number as usize * TABLES + index).ok()
     }
 

@@ -20,7 +20,7 @@ use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, DataUse};
 use linchpin_verdict::{
     Assumption, Bound, Calls, CrashProperty, Inconclusive, Outcome, Values, Verdict, counted,
-    grouped,
+    grouped, peak_memory,
 };
 use std::sync::Arc;
 
@@ -268,7 +268,8 @@ fn stats(report: &Report) -> Vec<(&'static str, Stat)> {
         ("transitions", Stat::Count(stats.transitions)),
         ("depth", Stat::from(stats.depth)),
         ("seconds", Stat::Seconds(stats.seconds)),
-        ("peak_bytes", Stat::from(stats.bytes)),
+        ("peak_bytes", Stat::from(peak_memory().unwrap_or(stats.bytes))),
+        ("kept_bytes", Stat::from(stats.bytes)),
         ("points", Stat::Word(points)),
         ("thread_symmetry", Stat::Flag(report.symmetry.threads)),
         ("value_symmetry", Stat::Flag(report.symmetry.values)),
@@ -443,13 +444,19 @@ fn cost(stats: &Stats) -> String {
         0 => String::new(),
         count => format!(" ({} of the model)", grouped(count)),
     };
+    let megabytes = |bytes: usize| bytes as f64 / 1e6;
+    let memory = match peak_memory() {
+        Some(peak) => {
+            format!("{:.1} MB, {:.1} of them kept", megabytes(peak), megabytes(stats.bytes))
+        }
+        None => format!("{:.1} MB kept", megabytes(stats.bytes)),
+    };
     format!(
-        "{}{of_model}, {}, depth {}, {:.2} s, {:.1} MB",
+        "{}{of_model}, {}, depth {}, {:.2} s, {memory}",
         counted(stats.states, "state"),
         counted(stats.transitions, "transition"),
         stats.depth,
         stats.seconds,
-        stats.bytes as f64 / 1e6,
     )
 }
 

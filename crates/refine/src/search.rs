@@ -13,13 +13,13 @@
 //! Where states have ranks ([`Product::rank`]), those of a higher rank wait, once there are many
 //! states: most of them will turn out to be covered by states of a lower one.
 
-use crate::product::{Product, Step, To};
+use crate::level::{Level, Outbox};
+use crate::product::Product;
 use crate::store::{Added, NO_NODE, NodeId, Split, Store};
 use linchpin_verdict::{Inconclusive, Limits};
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// How to search.
@@ -99,12 +99,6 @@ pub enum Exploration {
     Stopped(Inconclusive),
 }
 
-/// How often limits are looked at: once in so many states.
-const EVERY: usize = 256;
-
-/// A level this small is not worth a second worker.
-const SMALL: usize = 128;
-
 /// So many states are taken from the top of the stack at a time.
 const AT_A_TIME: usize = 32;
 
@@ -112,7 +106,7 @@ const AT_A_TIME: usize = 32;
 const MANY: usize = 1 << 16;
 
 /// No state waits.
-const ANY_RANK: usize = usize::MAX;
+pub(crate) const ANY_RANK: usize = usize::MAX;
 
 /// Explores a product. `progress` is called now and then.
 pub fn explore<P: Product>(
@@ -159,7 +153,7 @@ pub fn explore_depth_first<P: Product>(
     options: &SearchOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
-    let search = Search::new(product, options, progress);
+    let mut search = Search::new(product, options, progress);
     let mut worker = product.worker();
     let (bytes, set) = product.initial();
     let mut stack = match search.add_initial(&bytes, set) {
@@ -189,34 +183,22 @@ type Waiting = FxHashMap<u32, FxHashMap<Box<[u8]>, NodeId>>;
 
 /// What is searched, how, and what was seen.
 pub(crate) struct Search<'a, P: Product> {
-    product: &'a P,
-    options: &'a SearchOptions,
+    pub(crate) product: &'a P,
+    pub(crate) options: &'a SearchOptions,
     pub(crate) store: Store,
-    transitions: AtomicU64,
+    pub(crate) transitions: AtomicU64,
     progress: &'a (dyn Fn(&Stats) + Sync),
     start: Instant,
+    /// When it was told last how far the search is.
+    shown: Instant,
+    /// What workers have found for each other; empty but for the room.
+    pub(crate) boxes: Vec<Vec<Outbox>>,
     /// The rank of the states that are explored; those of a higher one wait.
-    rank: usize,
+    pub(crate) rank: usize,
     /// The states that wait, each with the one that it was found from.
     waiting: Mutex<Waiting>,
     /// Those that wait but were found before any did.
     early: Vec<NodeId>,
-}
-
-/// What came of a level.
-enum Level {
-    Next(Vec<NodeId>),
-    Found(NodeId, Wrong),
-    Stopped(Inconclusive),
-}
-
-/// What came of a worker's share of a level.
-#[derive(Default)]
-struct Share {
-    next: Vec<NodeId>,
-    /// The first in the level that can go wrong.
-    found: Option<(usize, Wrong)>,
-    stopped: Option<Inconclusive>,
 }
 
 impl<'a, P: Product> Search<'a, P> {
@@ -232,6 +214,8 @@ impl<'a, P: Product> Search<'a, P> {
             transitions: AtomicU64::new(0),
             progress,
             start: Instant::now(),
+            shown: Instant::now(),
+            boxes: Vec::new(),
             rank: ANY_RANK,
             waiting: Mutex::default(),
             early: Vec::new(),
@@ -282,7 +266,7 @@ impl<'a, P: Product> Search<'a, P> {
     }
 
     /// Lets a state wait until it is the turn of its rank.
-    fn wait(&self, bytes: &[u8], set: u32, parent: NodeId) {
+    pub(crate) fn wait(&self, bytes: &[u8], set: u32, parent: NodeId) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let states = waiting.entry(set).or_default();
         if !states.contains_key(bytes) {
@@ -333,126 +317,14 @@ impl<'a, P: Product> Search<'a, P> {
         Stats { is_closed, ..self.stats(depth) }
     }
 
-    fn level(&self, level: &[NodeId], workers: &mut [P::Worker], depth: usize) -> Level {
-        let next = AtomicUsize::new(0);
-        let stop = AtomicUsize::new(usize::MAX);
-        let share = |worker: &mut P::Worker| self.share(level, &next, &stop, worker, depth);
-        let shares: Vec<Share> = if workers.len() == 1 || level.len() < SMALL {
-            vec![share(&mut workers[0])]
-        } else {
-            std::thread::scope(|scope| {
-                let share = &share;
-                // Where no thread can be made, this one takes all states there are.
-                let mut rest = workers.iter_mut();
-                let own = rest.next();
-                let running: Vec<_> = rest
-                    .map_while(|worker| {
-                        Builder::new().spawn_scoped(scope, move || share(worker)).ok()
-                    })
-                    .collect();
-                let mine = own.map(share);
-                let others = running.into_iter().map(|worker| worker.join());
-                mine.map(Ok).into_iter().chain(others).collect::<Result<_, _>>()
-            })
-            .unwrap_or_else(|_| {
-                vec![Share {
-                    stopped: Some(Inconclusive::Undecided("a worker failed".to_owned())),
-                    ..Share::default()
-                }]
-            })
-        };
-        // The first of the level that goes wrong is the one reported: every worker goes on until it
-        // has passed it.
-        if let Some((at, wrong)) = shares.iter().filter_map(|share| share.found).min_by_key(|f| f.0)
-        {
-            return Level::Found(level[at], wrong);
+    /// Tells how far it is, now and then, and why to give up, if there is a reason.
+    pub(crate) fn look_at_limits(&mut self, depth: usize) -> Option<Inconclusive> {
+        if self.shown.elapsed() > Duration::from_millis(200) {
+            self.shown = Instant::now();
+            (self.progress)(&self.stats(depth));
         }
-        if let Some(reason) = shares.iter().find_map(|share| share.stopped.clone()) {
-            return Level::Stopped(reason);
-        }
-        Level::Next(shares.into_iter().flat_map(|share| share.next).collect())
-    }
-
-    /// One worker's share: it takes states until there are none left before the first that goes
-    /// wrong.
-    fn share(
-        &self,
-        level: &[NodeId],
-        next: &AtomicUsize,
-        stop: &AtomicUsize,
-        worker: &mut P::Worker,
-        depth: usize,
-    ) -> Share {
-        let mut share = Share::default();
-        let (mut bytes, mut transitions) = (Vec::new(), 0);
-        let mut successors: Vec<(u32, u32, u32)> = Vec::new();
-        let mut buffer: Vec<u8> = Vec::new();
-        let mut shown = Instant::now();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= level.len() || at >= stop.load(Ordering::Relaxed) {
-                break;
-            }
-            if at.is_multiple_of(EVERY) {
-                if shown.elapsed() > Duration::from_millis(200) {
-                    shown = Instant::now();
-                    (self.progress)(&self.stats(depth));
-                }
-                let kept = if at.is_multiple_of(EVERY * 16) {
-                    self.store.size().bytes + self.product.bytes()
-                } else {
-                    0
-                };
-                if let Some(reason) = self.options.limits.exceeded(kept) {
-                    share.stopped = Some(reason.into());
-                    stop.fetch_min(at, Ordering::Relaxed);
-                    break;
-                }
-            }
-            let id = level[at];
-            let node = self.store.get(id, &mut bytes);
-            successors.clear();
-            buffer.clear();
-            let mut wrong = None;
-            self.product.expand(worker, &bytes, node.set, &mut |step: Step<'_>| {
-                transitions += 1;
-                match step.to {
-                    To::State { bytes, set, .. } => {
-                        let start = buffer.len() as u32;
-                        buffer.extend_from_slice(bytes);
-                        successors.push((start, buffer.len() as u32, set));
-                    }
-                    To::Unexplained => wrong = Some(Wrong::Unexplained),
-                    To::Fault => wrong = wrong.or(Some(Wrong::Fault)),
-                }
-            });
-            if self.product.take_refused(worker) {
-                self.store.mark_refused(id);
-            }
-            if let Some(wrong) = wrong {
-                stop.fetch_min(at, Ordering::Relaxed);
-                share.found = Some(share.found.filter(|found| found.0 < at).unwrap_or((at, wrong)));
-                continue;
-            }
-            for &(from, to, set) in &successors {
-                let bytes = &buffer[from as usize..to as usize];
-                if self.rank != ANY_RANK && self.product.rank(worker, set) > self.rank {
-                    self.wait(bytes, set, id);
-                    continue;
-                }
-                match self.add(worker, bytes, set, id) {
-                    Added::New(id) => share.next.push(id),
-                    Added::Known => {}
-                    Added::Full => {
-                        let reason = "a state, or all of them, are too large";
-                        share.stopped = Some(Inconclusive::Undecided(reason.to_owned()));
-                        stop.fetch_min(at, Ordering::Relaxed);
-                    }
-                }
-            }
-        }
-        self.transitions.fetch_add(transitions, Ordering::Relaxed);
-        share
+        let kept = self.store.size().bytes + self.product.bytes();
+        self.options.limits.exceeded(kept).map(Inconclusive::from)
     }
 
     fn add_initial(&self, bytes: &[u8], set: u32) -> Added {
@@ -460,7 +332,7 @@ impl<'a, P: Product> Search<'a, P> {
     }
 
     /// The parts of a state; no allowance if it is to be told apart.
-    fn split<'b>(&self, bytes: &'b [u8]) -> Split<'b> {
+    pub(crate) fn split<'b>(&self, bytes: &'b [u8]) -> Split<'b> {
         let parts = self.product.parts(bytes);
         let allowance = if self.options.calls { parts.allowance } else { 0 };
         let (before, back) = bytes.split_at(parts.front);
@@ -470,7 +342,7 @@ impl<'a, P: Product> Search<'a, P> {
 
     /// Whether whatever goes wrong from the second goes wrong from the first: two allowances and
     /// sets, beside states that are the same otherwise.
-    fn covers(
+    pub(crate) fn covers(
         &self,
         worker: &mut P::Worker,
         (allowance, set): (&[u8], u32),

@@ -1,18 +1,23 @@
 //! The states seen: for each model state, the allowances and specification sets that were met beside
 //! it.
 //!
-//! A state is two components, each kept once ([`Components`]), so a product state takes six numbers
-//! and its place in a table. What the search needs of a store is [`Store::add`] and [`Store::get`];
-//! the other functions look at the whole.
+//! A state is two components, each kept once, so a product state takes six numbers and its place in
+//! a table. The front stands with the product states, in a part of the store that its hash tells;
+//! the backs, of which there are fewer, are kept apart ([`Components`]).
+//!
+//! Parts are owned for a while: workers hold all of them to read while they expand states
+//! ([`Store::reading`]), then each holds its own to write ([`Store::owning`]). So no lock is taken
+//! for a state, and what many states need is asked for at once ([`Owned::look_for`]): a miss of the
+//! cache costs more than all else that is done to add a state.
 
 use crate::chunked::Chunked;
-use crate::components::{ComponentId, Components};
-use hashbrown::HashTable;
+use crate::components::{ComponentId, Components, Strings};
+use crate::index::{self, Index};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// How many parts the store has, so that workers rarely wait for each other.
+/// How many parts the store has.
 const SHARDS: usize = 64;
 
 /// The number of a product state.
@@ -24,8 +29,9 @@ pub(crate) const NO_NODE: NodeId = u32::MAX;
 /// A product state and how it was reached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    front: ComponentId,
-    back: ComponentId,
+    /// Within its shard.
+    front: u32,
+    pub back: ComponentId,
     pub set: u32,
     pub parent: NodeId,
     /// The next node with the same model state, within its shard, or [`NO_NODE`].
@@ -53,8 +59,9 @@ impl Node {
 
 #[derive(Default)]
 struct Shard {
+    fronts: Strings,
     /// The latest node of each model state.
-    latest: HashTable<u32>,
+    latest: Index,
     nodes: Chunked<Node>,
     allowances: Allowances,
 }
@@ -97,7 +104,7 @@ pub(crate) struct Split<'a> {
 /// The states seen.
 pub(crate) struct Store {
     components: Components,
-    shards: Vec<Mutex<Shard>>,
+    shards: Vec<RwLock<Shard>>,
 }
 
 /// What came of adding a product state.
@@ -110,85 +117,203 @@ pub(crate) enum Added {
     Full,
 }
 
-impl Store {
-    pub fn new() -> Store {
-        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Store { components: Components::new(), shards }
+/// A product state that is to be added.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidate<'a> {
+    pub allowance: &'a [u8],
+    pub front: &'a [u8],
+    /// The hash of the front.
+    pub hash: u64,
+    pub back: ComponentId,
+    pub set: u32,
+    pub parent: NodeId,
+}
+
+/// The shard of a front with this hash.
+fn shard_of(hash: u64) -> usize {
+    (hash >> 8) as usize % SHARDS
+}
+
+/// Which of so many owners adds states with this hash of the front.
+pub(crate) fn owner_of(hash: u64, owners: usize) -> usize {
+    shard_of(hash) % owners
+}
+
+impl Shard {
+    fn add(
+        &mut self,
+        index: usize,
+        candidate: Candidate<'_>,
+        front: u32,
+        mut covers: impl FnMut(&[u8], u32) -> bool,
+    ) -> Added {
+        let Candidate { back, set, parent, .. } = candidate;
+        let hash = hash_of(front, back);
+        let Shard { latest, nodes, .. } = self;
+        let found = latest.find(hash, |at| {
+            let node = nodes.get(at as usize);
+            node.front == front && node.back == back
+        });
+        if let Some(latest) = found {
+            let allowances = &self.allowances.items;
+            let mut nodes = self.nodes_from(latest);
+            if nodes.any(|node| covers(&allowances[node.allowance()], node.set)) {
+                return Added::Known;
+            }
+        }
+        let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number < index::END);
+        let Some(number) = number else { return Added::Full };
+        let allowance = self.allowances.number(candidate.allowance);
+        if allowance >= REFUSED {
+            return Added::Full;
+        }
+        let next = found.unwrap_or(NO_NODE);
+        let Shard { latest, nodes, .. } = self;
+        nodes.push(Node { front, back, set, parent, next, allowance });
+        match found {
+            None => latest.insert(hash, number, |at| nodes.get(at as usize).hash()),
+            Some(old) => latest.replace(hash, old, number),
+        }
+        // It fits: an `END` of numbers times the shards does.
+        Added::New(number * SHARDS as u32 + index as u32)
+    }
+}
+
+/// Shards that one worker adds to.
+pub(crate) struct Owned<'a> {
+    shards: Vec<RwLockWriteGuard<'a, Shard>>,
+    owners: usize,
+}
+
+impl Owned<'_> {
+    /// Looks where the front of a candidate would be. Several are looked for before the first is
+    /// added, so that the misses of the cache overlap: what is returned only has to be used.
+    pub fn look_for(&self, candidate: Candidate<'_>) -> u32 {
+        let shard = &self.shards[shard_of(candidate.hash) / self.owners];
+        let likely = shard.fronts.likely(candidate.hash, candidate.front.len());
+        u32::from(likely.unwrap_or(0))
     }
 
-    fn shard(&self, index: usize) -> MutexGuard<'_, Shard> {
-        self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
+    /// The same for the nodes beside a front.
+    pub fn look_for_node(&self, candidate: Candidate<'_>, front: u32) -> u32 {
+        let shard = &self.shards[shard_of(candidate.hash) / self.owners];
+        let likely = shard.latest.likely(hash_of(front, candidate.back));
+        likely.map_or(0, |at| shard.nodes.get(at as usize).set)
+    }
+
+    /// The number of the front of a candidate; `None` if there is no room for more.
+    pub fn front(&mut self, candidate: Candidate<'_>) -> Option<u32> {
+        let shard = &mut self.shards[shard_of(candidate.hash) / self.owners];
+        shard.fronts.number(candidate.front, candidate.hash)
     }
 
     /// Adds a product state, unless `covers` says of an allowance and a set already met beside the
     /// rest of the state that this one can do no more.
     pub fn add(
+        &mut self,
+        candidate: Candidate<'_>,
+        front: u32,
+        covers: impl FnMut(&[u8], u32) -> bool,
+    ) -> Added {
+        let index = shard_of(candidate.hash);
+        self.shards[index / self.owners].add(index, candidate, front, covers)
+    }
+}
+
+/// All shards, which nothing is added to for a while.
+pub(crate) struct Reading<'a> {
+    components: &'a Components,
+    shards: Vec<RwLockReadGuard<'a, Shard>>,
+}
+
+impl Reading<'_> {
+    /// Looks at a node that is asked for soon: see [`Owned::look_for`].
+    pub fn look_at(&self, id: NodeId) -> usize {
+        let shard = &self.shards[id as usize % SHARDS];
+        shard.fronts.get(shard.nodes.get(id as usize / SHARDS).front).len()
+    }
+
+    /// Copies the bytes of a node out; returns it.
+    pub fn get(&self, id: NodeId, out: &mut Vec<u8>) -> Node {
+        out.clear();
+        let node = self.shards[id as usize % SHARDS].append(id, out);
+        self.components.append(node.back, out);
+        node
+    }
+}
+
+impl Shard {
+    /// Appends the allowance and the front of a node.
+    fn append(&self, id: NodeId, out: &mut Vec<u8>) -> Node {
+        let node = self.nodes.get(id as usize / SHARDS);
+        out.extend_from_slice(&self.allowances.items[node.allowance()]);
+        out.extend_from_slice(self.fronts.get(node.front));
+        node
+    }
+}
+
+impl Store {
+    pub fn new() -> Store {
+        let shards = (0..SHARDS).map(|_| RwLock::default()).collect();
+        Store { components: Components::new(), shards }
+    }
+
+    fn shard(&self, index: usize) -> RwLockReadGuard<'_, Shard> {
+        self.shards[index].read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shard_mut(&self, index: usize) -> RwLockWriteGuard<'_, Shard> {
+        self.shards[index].write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything, to read.
+    pub fn reading(&self) -> Reading<'_> {
+        let shards = (0..SHARDS).map(|index| self.shard(index)).collect();
+        Reading { components: &self.components, shards }
+    }
+
+    /// What one of so many owners may add to.
+    pub fn owning(&self, owner: usize, owners: usize) -> Owned<'_> {
+        let shards = (owner..SHARDS).step_by(owners).map(|index| self.shard_mut(index)).collect();
+        Owned { shards, owners }
+    }
+
+    /// The number of a back; `None` if there is no room for more.
+    pub fn back(&self, back: &[u8]) -> Option<ComponentId> {
+        self.components.number(back)
+    }
+
+    /// Adds one product state: see [`Owned::add`].
+    pub fn add(
         &self,
         Split { allowance, front, back }: Split<'_>,
         set: u32,
         parent: NodeId,
-        mut covers: impl FnMut(&[u8], u32) -> bool,
+        covers: impl FnMut(&[u8], u32) -> bool,
     ) -> Added {
-        let (front, back) = (self.components.number(front), self.components.number(back));
-        let (Some(front), Some(back)) = (front, back) else { return Added::Full };
-        let hash = hash_of(front, back);
-        let index = (hash >> 32) as usize % SHARDS;
-        let mut guard = self.shard(index);
-        let shard = &mut *guard;
-        let same = |&at: &u32| {
-            let node = shard.nodes.get(at as usize);
-            node.front == front && node.back == back
-        };
-        let found = shard.latest.find(hash, same).copied();
-        if let Some(latest) = found {
-            let allowances = &shard.allowances.items;
-            let mut nodes = shard.nodes_from(latest);
-            if nodes.any(|node| covers(&allowances[node.allowance()], node.set)) {
-                return Added::Known;
-            }
+        let Some(back) = self.back(back) else { return Added::Full };
+        let hash = hash(front);
+        let index = shard_of(hash);
+        let candidate = Candidate { allowance, front, hash, back, set, parent };
+        let mut shard = self.shard_mut(index);
+        match shard.fronts.number(front, hash) {
+            Some(front) => shard.add(index, candidate, front, covers),
+            None => Added::Full,
         }
-        let number = shard.nodes.len();
-        let id = u32::try_from(number * SHARDS + index).ok().filter(|id| *id != NO_NODE);
-        let Some(id) = id else { return Added::Full };
-        let allowance = shard.allowances.number(allowance);
-        if allowance >= REFUSED {
-            return Added::Full;
-        }
-        let Shard { latest, nodes, .. } = shard;
-        // It fits: the id is no smaller.
-        let number = number as u32;
-        let next = match found {
-            None => {
-                nodes.push(Node { front, back, set, parent, next: NO_NODE, allowance });
-                latest.insert_unique(hash, number, |&at| nodes.get(at as usize).hash());
-                return Added::New(id);
-            }
-            Some(next) => next,
-        };
-        nodes.push(Node { front, back, set, parent, next, allowance });
-        if let Some(at) = latest.find_mut(hash, |at| *at == next) {
-            *at = number;
-        }
-        Added::New(id)
     }
 
-    /// Copies the bytes of a node out; returns its set and its parent.
+    /// Copies the bytes of a node out; returns it.
     pub fn get(&self, id: NodeId, out: &mut Vec<u8>) -> Node {
         out.clear();
-        let node = {
-            let shard = self.shard(id as usize % SHARDS);
-            let node = shard.nodes.get(id as usize / SHARDS);
-            out.extend_from_slice(&shard.allowances.items[node.allowance()]);
-            node
-        };
-        self.components.append(node.front, out);
+        let node = self.shard(id as usize % SHARDS).append(id, out);
         self.components.append(node.back, out);
         node
     }
 
     /// Notes that the allowance of a node kept something from happening.
     pub fn mark_refused(&self, id: NodeId) {
-        self.shard(id as usize % SHARDS).nodes.get_mut(id as usize / SHARDS).allowance |= REFUSED;
+        let mut shard = self.shard_mut(id as usize % SHARDS);
+        shard.nodes.get_mut(id as usize / SHARDS).allowance |= REFUSED;
     }
 
     /// Whether what a complete search has visited is closed under all steps that any allowance
@@ -201,7 +326,7 @@ impl Store {
     pub fn is_closed(&self, mut is_subset: impl FnMut(u32, u32) -> bool) -> bool {
         (0..SHARDS).all(|index| {
             let shard = self.shard(index);
-            shard.latest.iter().all(|&latest| {
+            shard.latest.iter().all(|latest| {
                 shard.nodes_from(latest).filter(|node| node.refused()).all(|refused| {
                     let mut full = shard.nodes_from(latest).filter(|node| !node.refused());
                     full.any(|node| is_subset(node.set, refused.set))
@@ -217,7 +342,7 @@ impl Store {
             let shard = self.shard(index);
             size.states += shard.latest.len();
             size.nodes += shard.nodes.len();
-            size.bytes += shard.nodes.bytes() + shard.latest.capacity() * 5;
+            size.bytes += shard.nodes.bytes() + shard.latest.bytes() + shard.fronts.bytes();
         }
         size
     }
@@ -231,15 +356,15 @@ pub(crate) struct Size {
     pub bytes: usize,
 }
 
-/// The hash of some bytes. A table looks at the lowest and at the seven highest bits: where a shard
-/// is chosen, it is by others.
+/// The hash of some bytes. A table looks at the lowest six and at the upper 32 bits: where a shard is
+/// chosen, it is by others.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
     mixed(hasher.finish())
 }
 
-fn hash_of(front: ComponentId, back: ComponentId) -> u64 {
+fn hash_of(front: u32, back: ComponentId) -> u64 {
     mixed(u64::from(front) << 32 | u64::from(back))
 }
 

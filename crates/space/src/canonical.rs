@@ -81,6 +81,7 @@ pub(crate) struct Scratch {
     starts: SmallVec<[usize; 9]>,
     held: Vec<(usize, u32)>,
     local: Vec<u32>,
+    values: Vec<u8>,
     needed: Needed,
     /// Objects of which more is needed than was known.
     grown: Vec<(usize, WordSet)>,
@@ -93,6 +94,11 @@ pub(crate) struct Scratch {
 struct Needed(Vec<WordSet>);
 
 impl Needed {
+    /// Whether all words of all objects are needed.
+    fn is_all(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What counts of a word of an object: 0 if it is not needed.
     fn shown(&self, object: usize, word: usize, value: i64) -> i64 {
         match self.0.get(object) {
@@ -248,7 +254,7 @@ impl Form {
         }
         let mut writer = Writer::new(self, flat, scratch, &position, out);
         let crash_part = writer.state(order);
-        let values = std::mem::take(&mut writer.values);
+        let values = SmallVec::from_slice(writer.values);
         scratch.crash_part = crash_part;
         let moved = position.iter().enumerate().any(|(old, new)| *new as usize != old);
         Renaming { threads: if moved { position } else { SmallVec::new() }, values }
@@ -436,7 +442,9 @@ impl Form {
                 }
             }
         }
-        self.image_words(flat, |word, kind, _| look(word, kind));
+        if !flat.images.is_empty() {
+            self.image_words(flat, |word, kind, _| look(word, kind));
+        }
         largest
     }
 
@@ -558,6 +566,7 @@ impl Form {
     }
 
     /// The words of a thread that are written, with their kinds; not the calls that it has left.
+    #[inline]
     pub fn thread_words(&self, flat: &Flat, thread: usize, mut visit: impl FnMut(i64, Kind)) {
         let layout = &self.layout;
         let region = &flat.words[layout.thread(thread)..][..layout.region];
@@ -598,6 +607,7 @@ impl Form {
 }
 
 /// Gives the object a name, if this is a reference and it has none.
+#[inline]
 fn name(word: i64, names: &mut [u32], order: &mut Vec<u32>) {
     if word > 0 && names[word as usize - 1] == 0 {
         order.push(word as u32 - 1);
@@ -611,8 +621,17 @@ fn slot(values: &mut [u8], word: i64) -> Option<&mut u8> {
 }
 
 /// Appends a word: small ones, of either sign, take one byte.
+#[inline]
 fn push(out: &mut Vec<u8>, word: i64) {
-    let mut rest = ((word << 1) ^ (word >> 63)) as u64;
+    let rest = ((word << 1) ^ (word >> 63)) as u64;
+    match u8::try_from(rest) {
+        Ok(byte @ ..0x80) => out.push(byte),
+        _ => push_long(out, rest),
+    }
+}
+
+#[cold]
+fn push_long(out: &mut Vec<u8>, mut rest: u64) {
     while rest >= 0x80 {
         out.push(rest as u8 | 0x80);
         rest >>= 7;
@@ -656,14 +675,24 @@ impl Reader<'_> {
         u16::from_le_bytes([self.bytes[self.at - 2], self.bytes[self.at - 1]])
     }
 
+    #[inline]
     pub fn word(&mut self) -> i64 {
-        let (mut rest, mut shift) = (0u64, 0);
+        let byte = self.bytes[self.at];
+        self.at += 1;
+        let rest = if byte < 0x80 { u64::from(byte) } else { self.long(byte) };
+        (rest >> 1) as i64 ^ -((rest & 1) as i64)
+    }
+
+    /// The rest of a word that takes several bytes.
+    #[cold]
+    fn long(&mut self, first: u8) -> u64 {
+        let (mut rest, mut shift) = (u64::from(first & 0x7f), 7);
         loop {
             let byte = self.bytes[self.at];
             self.at += 1;
             rest |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
-                return (rest >> 1) as i64 ^ -((rest & 1) as i64);
+                return rest;
             }
             shift += 7;
         }

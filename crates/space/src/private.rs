@@ -26,21 +26,23 @@ impl Successors<'_> {
         let node = flat.words[region + NODE] as usize;
         let mut marked = false;
         let mut given: SmallVec<[u32; 2]> = SmallVec::new();
-        let mut trail = Trail::default();
-        loop {
+        let mut trail = self.workspace.trails.pop().unwrap_or_default();
+        let is_private = loop {
             let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
             self.workspace.pool.push(next);
             if matches!(ended, Ended::Refused | Ended::Faulted)
                 || !self.is_private(flat, thread, &trail, &mut marked)
             {
-                return false;
+                break false;
             }
             match trail.next_choices() {
                 Some(choices) => given = choices,
-                None => return true,
+                None => break true,
             }
-        }
+        };
+        self.workspace.trails.push(trail);
+        is_private
     }
 
     /// Whether no other thread can notice the accesses of a step, or change what they meet, now or

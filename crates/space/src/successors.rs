@@ -217,8 +217,13 @@ impl<'a> Successors<'a> {
     pub fn copy(&mut self, flat: &Flat) -> Flat {
         let mut copy = self.workspace.pool.pop().unwrap_or_default();
         copy.words.clone_from(&flat.words);
-        copy.links.clone_from(&flat.links);
-        copy.images.clone_from(&flat.images);
+        // Most models have neither.
+        if !flat.links.is_empty() || !copy.links.is_empty() {
+            copy.links.clone_from(&flat.links);
+        }
+        if !flat.images.is_empty() || !copy.images.is_empty() {
+            copy.images.clone_from(&flat.images);
+        }
         copy.left = flat.left;
         copy
     }

@@ -13,7 +13,9 @@ pub struct Workspace {
     pub(crate) scratch: Scratch,
     pub(crate) flat: Flat,
     pub(crate) pool: Vec<Flat>,
-    pub(crate) trails: Vec<Trail>,
+    /// Boxed: they are large, and taken and put back for each step.
+    #[allow(clippy::vec_box)]
+    pub(crate) trails: Vec<Box<Trail>>,
     /// What recovery comes to from states right after the last crash that may come.
     pub(crate) recovered: FxHashMap<Box<[i64]>, Arc<[Recovered]>>,
     pub(crate) marks: Vec<bool>,

@@ -10,11 +10,11 @@ use smallvec::SmallVec;
 pub(super) struct Writer<'a> {
     form: &'a Form,
     flat: &'a Flat,
-    names: &'a mut Vec<u32>,
+    names: &'a mut [u32],
     order: &'a mut Vec<u32>,
     needed: &'a Needed,
     position: &'a [u8],
-    pub(super) values: SmallVec<[u8; 8]>,
+    pub(super) values: &'a mut [u8],
     known: u8,
     out: &'a mut Vec<u8>,
 }
@@ -28,7 +28,9 @@ impl<'a> Writer<'a> {
         out: &'a mut Vec<u8>,
     ) -> Writer<'a> {
         let objects = (flat.words.len() - form.layout.heap) / form.layout.stride;
-        let Scratch { names, order, needed, .. } = scratch;
+        let Scratch { names, order, needed, values, .. } = scratch;
+        values.clear();
+        values.resize(form.values, 0);
         names.clear();
         order.clear();
         if form.heap {
@@ -38,7 +40,6 @@ impl<'a> Writer<'a> {
             order.extend(0..objects as u32);
         }
         out.clear();
-        let values = SmallVec::from_elem(0, form.values);
         Writer { form, flat, names, order, needed, position, values, known: 0, out }
     }
 
@@ -83,12 +84,16 @@ impl<'a> Writer<'a> {
         let (form, flat) = (self.form, self.flat);
         let object = self.order[place] as usize;
         let at = form.layout.object(object);
-        let head = flat.words[at];
+        let (head, words) = (flat.words[at], &flat.words[at + 1..]);
         push(self.out, head);
-        if let Some(kinds) = form.fields(head) {
-            for (number, kind) in kinds.iter().enumerate() {
-                let word = flat.words[at + 1 + number];
-                self.word(self.needed.shown(object, number, word), *kind);
+        let Some(kinds) = form.fields(head) else { return };
+        if self.needed.is_all() {
+            for (word, kind) in words.iter().zip(kinds) {
+                self.word(*word, *kind);
+            }
+        } else {
+            for (number, (word, kind)) in words.iter().zip(kinds).enumerate() {
+                self.word(self.needed.shown(object, number, *word), *kind);
             }
         }
     }
@@ -198,18 +203,20 @@ impl<'a> Writer<'a> {
         }
     }
 
+    #[inline(always)]
     fn word(&mut self, word: i64, kind: Kind) {
         let shown = match kind {
             Kind::Plain => word,
-            Kind::Ref => {
+            Kind::Ref if word > 0 => {
                 name(word, self.names, self.order);
-                if word > 0 { i64::from(self.names[word as usize - 1]) } else { 0 }
+                i64::from(self.names[word as usize - 1])
             }
+            Kind::Ref => 0,
             Kind::Tid => match usize::try_from(word - 1) {
                 Ok(thread) => self.position.get(thread).map_or(word, |new| i64::from(*new) + 1),
                 Err(_) => word,
             },
-            Kind::Data => match slot(&mut self.values, word) {
+            Kind::Data => match slot(self.values, word) {
                 None => word,
                 Some(value) => {
                     if *value == 0 {
