@@ -7,7 +7,7 @@ use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::model::ModelError;
 use linchpin_refine::search::Stats;
 use linchpin_refine::{Report, VerifyOptions, verify};
-use linchpin_space::{Bounds, Calls};
+use linchpin_space::{Bounds, Calls, Values};
 use std::net::TcpListener;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub fn compiled(source: &str, threads: Option<usize>) -> Program {
 pub fn bounds(calls: u32, values: i64) -> Bounds {
     Bounds {
         calls: Calls::Each(calls),
-        values,
+        values: Values::UpTo(values),
         objects: None,
         memory: Memory::Collected,
         crashes: 0,
