@@ -339,6 +339,8 @@ fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Resu
     let subject = Subject::new(&certificate.recording)?;
     let recording = subject.read(&file, None)?.recording;
     let (mut history, order) = (recording.history, recording.precedence);
+    // What recovery said to have no effect is in no history that was judged.
+    let applied = crash::apply(&mut history, property(certificate.recording.property))?;
     if history.operations.len() != certificate.operations {
         let reason = format!(
             "not confirmed: the certificate is about a history of {} operations, but `{}` has {}",
@@ -348,7 +350,6 @@ fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Resu
         );
         return Ok(findings.refuse(Status::Violated, reason));
     }
-    let applied = crash::apply(&mut history, property(certificate.recording.property))?;
     let is_witness = claim == Claim::Witness;
     let (status, words) = match &order {
         Some(order) => partial::certify(&subject, &history, order, &certificate.evidence),

@@ -63,8 +63,30 @@ fn said(report: &Report) -> (String, String, Vec<String>, bool) {
     (outcome, format!("{crash:?} {:?}", report.points), unreached, report.bounded)
 }
 
+/// How many states a search that is interrupted has beside one that is not.
+#[derive(Clone, Copy, PartialEq)]
+enum Counts {
+    Same,
+    /// A value that only configurations of the specification hold (the argument of an interrupted
+    /// call) is named in the order of their numbers, and a new process numbers them anew. So of
+    /// states that differ in such names alone, which the search takes for different ones, another
+    /// one may be kept, or one more.
+    Near,
+}
+
+/// Whether the same conditions were found not to hold. Once durability is violated there is an answer,
+/// and a search that stops after each level does not go on to find out whether weaker ones hold.
+fn fails_alike(how: &str, found: &Report, memory: &Report) -> bool {
+    match (&found.crash, &memory.crash) {
+        (Some(found), Some(memory)) if how == "levels" => {
+            found.property == memory.property && memory.fails.starts_with(&found.fails)
+        }
+        _ => said(found).1 == said(memory).1,
+    }
+}
+
 /// Compares searches on disk with one in memory.
-fn compare(program: &Program, options: &VerifyOptions, at: &str) -> Report {
+fn compare(program: &Program, options: &VerifyOptions, counts: Counts, at: &str) -> Report {
     let memory = report(program, options);
     let folder = TempDir::new().expect("a folder");
     let whole = on_disk(program, options, DiskOptions::new(folder.path().join("whole")));
@@ -78,7 +100,7 @@ fn compare(program: &Program, options: &VerifyOptions, at: &str) -> Report {
             assert_eq!(said(found), said(&memory), "{at}");
         } else {
             assert_eq!(said(found).0, said(&memory).0, "{at}");
-            assert_eq!(said(found).1, said(&memory).1, "{at}");
+            assert!(fails_alike(how, found, &memory), "{:?}, {at}", said(found));
         }
         match memory.outcome.is_holds() {
             // Of what can do no more than others, more is left out on disk.
@@ -89,8 +111,14 @@ fn compare(program: &Program, options: &VerifyOptions, at: &str) -> Report {
         assert!(found.stats.states <= memory.stats.states.max(1), "{at}");
     }
     // What is interrupted goes on where it was.
-    assert_eq!(levels.stats.transitions, whole.stats.transitions, "{at}");
-    assert_eq!(levels.stats.states, whole.stats.states, "{at}");
+    let (one, other) = (&levels.stats, &whole.stats);
+    let near = |one: u64, other: u64| one.abs_diff(other) <= 2 + other / 20;
+    let states = [one, other].map(|stats| stats.states as u64);
+    let is_right = match counts {
+        Counts::Same => one.transitions == other.transitions && states[0] == states[1],
+        Counts::Near => near(one.transitions, other.transitions) && near(states[0], states[1]),
+    };
+    assert!(is_right, "{one:?} and {other:?}, {at}");
     memory
 }
 
@@ -107,8 +135,8 @@ fn random_programs_are_judged_on_disk_as_in_memory() {
         let source = generator::model(&mut Rng::with_seed(seed));
         let mut options = asked(bounds(2, 2));
         options.search.workers = 1;
-        let found =
-            compare(&compiled(&source).program, &options, &format!("seed {seed}\n{source}"));
+        let at = format!("seed {seed}\n{source}");
+        let found = compare(&compiled(&source).program, &options, Counts::Same, &at);
         match found.outcome {
             Outcome::Holds(()) => holding += 1,
             _ => violated += 1,
@@ -127,8 +155,12 @@ fn random_programs_with_crashes_are_judged_on_disk_as_in_memory() {
         for property in [None, Some(CrashProperty::Recoverable), Some(CrashProperty::Buffered)] {
             options.property = property;
             let at = format!("{property:?}, seed {seed}\n{source}");
-            compare(&compiled(&source).program, &options, &at);
+            compare(&compiled(&source).program, &options, Counts::Near, &at);
         }
+        // Where values keep their names there is no such difference.
+        options.property = Some(CrashProperty::Recoverable);
+        options.reductions.value_symmetry = false;
+        compare(&compiled(&source).program, &options, Counts::Same, &format!("seed {seed}"));
     }
 }
 
@@ -142,7 +174,7 @@ fn models_are_judged_on_disk_as_in_memory() {
             continue;
         }
         options.search.workers = 1;
-        match compare(&compiled.program, &options, &model.name).outcome {
+        match compare(&compiled.program, &options, Counts::Same, &model.name).outcome {
             Outcome::Holds(()) => holding += 1,
             _ => violated += 1,
         }
