@@ -1,7 +1,7 @@
 //! States on their way to the worker that they belong to, some at a time.
 //!
-//! A batch stands for itself. A set is written where it is first needed and counted from then on; of
-//! a state, what it has in common with the one before it is not written again.
+//! A batch stands for itself. A set is written where it is first needed and counted from then on;
+//! of a state, what it has in common with the one before it is not written again.
 
 use linchpin_refine::StateAt;
 use std::collections::HashMap;
@@ -58,8 +58,8 @@ impl Batch {
     }
 }
 
-/// Gives the states of a batch, which `worker` has sent, to `take`, as long as it takes them; `None`
-/// if the bytes are no batch.
+/// Gives the states of a batch, which `worker` has sent, to `take`, as long as it takes them;
+/// `None` if the bytes are no batch.
 pub(crate) fn unpack<E>(
     worker: u16,
     bytes: &[u8],

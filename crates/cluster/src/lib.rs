@@ -5,13 +5,13 @@
 //! of a dataflow that brings successors to those they belong to. When its frontier has passed, all
 //! have arrived. Then workers tell each other what they found, and all decide the same.
 //!
-//! Reading order: [`hosts`] (who takes part), `greeting.rs` and `mesh.rs` (who is there, and whether
+//! Reading order: [`hosts`] (who takes part), `greeting.rs` and `mesh.rs` (who is there, whether
 //! all have the same to do), `wire.rs` (a connection that notices when it breaks), `exchange.rs`
 //! (the dataflow), `batch.rs` (states on their way), `worker.rs` (the search of one worker),
 //! `processes.rs` (all of it together).
 //!
-//! Timely panics where a connection breaks. Here it never learns of it: the connection notes who was
-//! lost, all workers stop soon, and the search says so.
+//! Timely panics where a connection breaks. Here it never learns of it: the connection notes who
+//! was lost, all workers stop soon, and the search says so.
 
 mod batch;
 mod exchange;

@@ -83,7 +83,8 @@ impl Processes {
             NotMet::Error(error) => undecided(error),
             NotMet::Lost(process) => self.lost(process),
             NotMet::Absent(process) => undecided(format!(
-                "{} did not come within {} seconds: start it with the same command and `--process {process}`",
+                "{} did not come within {} seconds: start it with the same command and `--process \
+                 {process}`",
                 self.peer(process),
                 PATIENCE.as_secs(),
             )),

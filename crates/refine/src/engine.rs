@@ -279,7 +279,10 @@ fn stats(report: &Report) -> Vec<(&'static str, Stat)> {
 fn notes(program: &Program, options: &VerifyOptions, report: &Report) -> Vec<String> {
     let (bounds, holds) = (&options.bounds, report.outcome.is_holds());
     let mut notes = vec![cost(&report.stats)];
-    notes.extend(options.cluster.as_ref().map(|of| traffic(of.traffic(), report.stats.states)));
+    let sent = options.cluster.as_ref().map(|cluster| cluster.traffic());
+    // None is known where the processes did not end together.
+    let sent = sent.filter(|sent| sent.processes > 0);
+    notes.extend(sent.map(|sent| traffic(sent, report.stats.states)));
     if report.points == Points::Fail {
         notes.push(
             "the claimed linearization points do not explain every run; checked without them"

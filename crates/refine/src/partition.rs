@@ -1,7 +1,7 @@
 //! The states that one of several workers owns, where a search is shared out over processes.
 //!
-//! A state belongs to the worker that the hash of its implementation state names. States that differ
-//! only in their allowance or in their set of specification states meet there, so which of them
+//! A state belongs to the worker that the hash of its implementation state names. States that
+//! differ only in their allowance or in their set of specification states meet there, so which of them
 //! cover others is known without asking anyone: the antichain is that of one process.
 //!
 //! What crosses from worker to worker means the same everywhere: bytes of states, and sets as
@@ -55,6 +55,9 @@ pub enum NotTaken {
     #[error("a state that another process has sent is not understood")]
     Damaged,
 }
+
+/// No worker has this number.
+const NO_WORKER: u16 = u16::MAX;
 
 /// The states that one worker owns.
 pub struct Partition<'a, P: Portable> {
@@ -189,7 +192,7 @@ impl<'a, P: Portable> Partition<'a, P> {
             Added::New(id) => {
                 let at = usize::try_from(id).map_err(|_| NotTaken::Full)?;
                 if at >= self.parents.len() {
-                    self.parents.resize(at + 1, 0);
+                    self.parents.resize(at + 1, NO_WORKER);
                 }
                 self.parents[at] = from;
                 self.next.push(id);
@@ -201,6 +204,9 @@ impl<'a, P: Portable> Partition<'a, P> {
     /// A state that is kept here; `None` if there is none with this number.
     pub fn state(&self, id: u32) -> Option<KeptState> {
         let worker = *self.parents.get(usize::try_from(id).ok()?)?;
+        if worker == NO_WORKER {
+            return None;
+        }
         let mut bytes = Vec::new();
         let node = self.search.store.get(id, &mut bytes);
         let mut set = Vec::new();

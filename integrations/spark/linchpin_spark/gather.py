@@ -12,7 +12,7 @@ MOST_WAITING = 16 << 20
 
 
 def gathered(lines, is_one_log, parts):
-    """The lines that a task reads (file, block, line), those of a key together: what and where they are, and the lines."""
+    """The lines that a task reads (file, block, line), those of a key together: what and where they are, and they."""
     waiting, size = {}, 0
     for number, (file, block, line) in enumerate(lines):
         line = bytes(line)

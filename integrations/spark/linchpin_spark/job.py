@@ -1,8 +1,8 @@
 """Which lines of the logs belong together, and in which order: the part that Spark does.
 
 A shuffle keeps no order, so lines carry their place: the file, the block of the file that their task read, and a number
-that rises along a block. A row has lines of one key that were read together. The rows of a key are sorted before they are
-judged.
+that rises along a block. A row has lines of one key that were read together. The rows of a key are sorted before they
+are judged.
 """
 
 import os
