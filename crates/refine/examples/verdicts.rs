@@ -1,10 +1,11 @@
 //! Whether a verdict depends on reductions: every model with all of them, all but one, and one alone
 //! (beside canonical heaps).
 //!
-//! `cargo run --release -p linchpin-refine --example verdicts -- [SECONDS] [FOLDER…]`: each search
-//! has so many seconds (2 if not given); without folders, all models of the project, at their own
-//! bounds and with three threads that call one operation each. Ends with exit code 1 if two
-//! verdicts differ.
+//! `cargo run --release -p linchpin-refine --example verdicts -- [SECONDS] [workers=N] [mb=N]
+//! [FOLDER…]`: each search has so many seconds (2 if not given), workers and megabytes; without
+//! folders, all models of the project, at their own bounds and with three threads that call one
+//! operation each. A bound on memory ends the same searches on any machine, however busy. What was
+//! not finished is named. Ends with exit code 1 if two verdicts differ.
 
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Ops, Threads, compile};
@@ -43,6 +44,13 @@ struct Tally {
     not_finished: usize,
 }
 
+/// What a search may cost.
+struct Patience {
+    time: Duration,
+    workers: Option<usize>,
+    megabytes: Option<usize>,
+}
+
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let seconds = match arguments.first().and_then(|first| first.parse().ok()) {
@@ -52,6 +60,12 @@ fn main() -> ExitCode {
         }
         None => 2,
     };
+    let mut number = |name: &str| {
+        let at = arguments.iter().position(|argument| argument.starts_with(name))?;
+        arguments.remove(at)[name.len()..].parse::<usize>().ok()
+    };
+    let (workers, megabytes) = (number("workers="), number("mb="));
+    let patience = Patience { time: Duration::from_secs(seconds), workers, megabytes };
     if arguments.is_empty() {
         let folders = ["models", "models/broken", "models/persistent", "models/persistent/broken"];
         arguments = folders.map(String::from).to_vec();
@@ -66,20 +80,20 @@ fn main() -> ExitCode {
     let mut tally = Tally::default();
     for file in &files {
         for small in [false, true] {
-            compare(file, small, Duration::from_secs(seconds), &mut tally);
+            compare(file, small, &patience, &mut tally);
         }
     }
     let Tally { same, different, not_finished } = tally;
     println!(
         "{} models: {same} verdicts as with all reductions, {different} others, {not_finished} \
-         searches not finished in {seconds} s",
+         searches not finished",
         files.len()
     );
     if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// One model, at its own bounds or with three threads that call one operation each.
-fn compare(file: &PathBuf, small: bool, patience: Duration, tally: &mut Tally) {
+fn compare(file: &PathBuf, small: bool, patience: &Patience, tally: &mut Tally) {
     let Ok(source) = std::fs::read_to_string(file) else { return };
     let config = match small {
         true => Config { threads: Threads::Count(3), ..Config::default() },
@@ -108,8 +122,12 @@ fn compare(file: &PathBuf, small: bool, patience: Duration, tally: &mut Tally) {
         ..VerifyOptions::new(bounds)
     };
     let judge = |mut options: VerifyOptions| {
-        options.search.limits =
-            Limits { deadline: Some(Instant::now() + patience), ..Limits::default() };
+        options.search.limits = Limits {
+            deadline: Some(Instant::now() + patience.time),
+            memory: patience.megabytes.map(|megabytes| megabytes << 20),
+            ..Limits::default()
+        };
+        options.search.workers = patience.workers.unwrap_or(options.search.workers);
         match verify(&compiled.program, &options, &|_| {}) {
             Ok(report) => match report.outcome {
                 Outcome::Holds(()) => Some(true),
@@ -124,6 +142,7 @@ fn compare(file: &PathBuf, small: bool, patience: Duration, tally: &mut Tally) {
         tally.not_finished += 1;
         return;
     };
+    let mut skipped = Vec::new();
     for (chosen, (name, switch)) in SWITCHES.iter().enumerate() {
         let mut but_one = all.clone();
         switch(&mut but_one, false);
@@ -134,7 +153,10 @@ fn compare(file: &PathBuf, small: bool, patience: Duration, tally: &mut Tally) {
         }
         for (how, options) in [("without", but_one), ("only", alone)] {
             match judge(options) {
-                None => tally.not_finished += 1,
+                None => {
+                    tally.not_finished += 1;
+                    skipped.push(format!("{how} {name}"));
+                }
                 Some(found) if found == expected => tally.same += 1,
                 Some(found) => {
                     tally.different += 1;
@@ -142,5 +164,9 @@ fn compare(file: &PathBuf, small: bool, patience: Duration, tally: &mut Tally) {
                 }
             }
         }
+    }
+    if !skipped.is_empty() {
+        let (file, at) = (file.display(), if small { " 3x1" } else { "" });
+        println!("{file}{at}: not finished: {}", skipped.join(", "));
     }
 }

@@ -4,8 +4,8 @@
 //! analysis of `symmetry.rs`, and on one fact about the search that is observed, not assumed.
 //!
 //! **Compared.** If values are only moved and compared for equality, and only with constants below
-//! 1, a state goes on as one with its values renamed does, and so does the specification. Values are
-//! named in the order in which they appear, those that appear nowhere are forgotten, and a call
+//! 1, a state goes on as one with its values renamed does, and so does the specification. Values
+//! are named in the order in which they appear, those that appear nowhere are forgotten, and a call
 //! passes a value that is there or the next new one. The bound on values enters in one place
 //! only: a call cannot pass a new value if all names are in use. If that never happened, the search
 //! for every larger bound is this search, step by step, and its answer is the answer for all.

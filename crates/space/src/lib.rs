@@ -4,8 +4,9 @@
 //! [`Space`] is the whole: the initial state, and for each packed state its successors with the
 //! events on the way. Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a
 //! step), `liveness.rs` and `canonical.rs` (what two states have in common), `symmetry.rs` (which
-//! renamings change nothing), `any_values.rs` (how many values stand for all), `space.rs` (the whole) and `successors.rs` (the ways on), `private.rs` and
-//! `others.rs` (what is taken together). `alone.rs` is for those who ask what one thread would do by itself.
+//! renamings change nothing), `any_values.rs` (how many values stand for all), `space.rs` (the
+//! whole) and `successors.rs` (the ways on), `private.rs` and `others.rs` (what is taken
+//! together). `alone.rs` is for those who ask what one thread would do by itself.
 //!
 //! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this
 //! crate against it.

@@ -14,7 +14,7 @@ use linchpin_shape::alone::is_read_only;
 use linchpin_shape::{
     AloneClaim, AloneRule, AloneStatus, GapCause, NotApplicable, Shape, alone_claims,
 };
-use linchpin_verdict::{Limits, Values};
+use linchpin_verdict::Limits;
 
 /// What has come of it.
 #[derive(Clone, Debug, Default)]
@@ -190,7 +190,7 @@ mod tests {
         let loaded = load(model, &source, Language::Lin, &Config::default()).unwrap();
         let request = Request {
             calls: Some(Calls::Each(2)),
-            values: Some(Values::UpTo(1)),
+            values: Some(linchpin_verdict::Values::UpTo(1)),
             ..Request::default()
         };
         let found = verify(&loaded, &["base".to_owned()], &request).unwrap();

@@ -14,7 +14,7 @@ use linchpin_ir::interpreter::{
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run, replay};
 use linchpin_spec::Value;
-use linchpin_verdict::{Limits, Outcome as Judged, Values};
+use linchpin_verdict::{Limits, Outcome as Judged};
 use std::time::{Duration, Instant};
 
 /// So many candidates are tried at most.
@@ -286,7 +286,7 @@ mod tests {
     fn found(program: &Program, seed: u64) -> (Counterexample, usize) {
         let bounds = Bounds {
             calls: Calls::Each(3),
-            values: Values::UpTo(2),
+            values: linchpin_verdict::Values::UpTo(2),
             objects: None,
             memory: Memory::Collected,
             crashes: 0,

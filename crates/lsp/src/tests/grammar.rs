@@ -42,6 +42,7 @@ fn grammars_know_every_word() {
             "state",
             "depth",
             "unlimited",
+            "any",
             "int",
             "bool",
             "tid",

@@ -108,6 +108,52 @@ bounds { threads: 2, ops: 1, values: 1 }
     assert_eq!(lines(true), lines(false));
 }
 
+/// An attempt that has no effect but may end in two places is not taken to either: which it is
+/// depends on what others do before it looks.
+#[test]
+fn attempts_that_may_end_in_two_places_stay() {
+    for leave in ["if s == 1 { break; }", "if s != 1 { } else { break; }"] {
+        // After `a` has moved, the `cas` of a call of `f` that has read it is bound to fail. Then
+        // it begins again, and succeeds; or it leaves the loop, if it sees what `g` does next, and
+        // answers how often `a` has moved. Other runs leave the loop too, after the second move.
+        let source = format!(
+            "spec {{ state s: int; op f() -> int {{ let r = choose(2..4); return r; }} op g() {{ }} }}
+            struct Cell {{ val: int }}
+            shared a: Cell;
+            shared b: int = 0;
+            shared moves: int = 0;
+            init {{ a = new Cell {{}}; }}
+            op f() -> int {{
+                let x = new Cell {{}};
+                loop {{
+                    let t = a;
+                    let s = b;
+                    if cas(a, t, x) {{ return 3; }}
+                    {leave}
+                }}
+                let m = moves;
+                return m;
+            }}
+            op g() {{
+                let y = new Cell {{}};
+                atomic {{ a = y; moves = moves + 1; }}
+                b = 1;
+            }}
+            role caller: f;
+            role mover: g;
+            bounds {{ caller: 1, mover: 1, ops(caller): 1, ops(mover): 2, values: 1 }}"
+        );
+        let program = compiled(&source).program;
+        for doomed_attempts in [true, false] {
+            let mut options = VerifyOptions::new(bounds(1, 1));
+            options.reductions.doomed_attempts = doomed_attempts;
+            let report = verify(&program, &options, &|_| {}).unwrap();
+            let found = report.outcome.violation().is_some();
+            assert!(found, "{leave} {doomed_attempts}: {:?}", report.outcome);
+        }
+    }
+}
+
 /// Fields that do not change any more matter to partial order; steps of others and attempts that
 /// are bound to fail go.
 #[test]
