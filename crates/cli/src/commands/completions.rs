@@ -28,7 +28,7 @@ pub fn execute(args: &CompletionsArgs) -> Result<Status> {
 
 /// The command, with what may stand for each of its values. Without a hint, shells offer files.
 fn hinted(command: Command) -> Command {
-    command.mut_args(|arg| hinted_value(arg)).mut_subcommands(hinted)
+    command.mut_args(hinted_value).mut_subcommands(hinted)
 }
 
 fn hinted_value(arg: Arg) -> Arg {
