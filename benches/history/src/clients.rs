@@ -90,6 +90,7 @@ fn median(mut judge: impl FnMut() -> Option<bool>) -> Option<(bool, f64)> {
 
 /// What is compared.
 struct Wanted {
+    smallest: usize,
     /// The largest number of operations.
     largest: usize,
     seeds: Range<u64>,
@@ -107,6 +108,7 @@ impl Wanted {
             Some(first.parse().ok()?..end.parse().ok()?)
         });
         Wanted {
+            smallest: given("from=").and_then(|from| from.parse().ok()).unwrap_or(50),
             largest: arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(3_200),
             seeds: seeds.unwrap_or(SEEDS),
             within: seconds.map_or(LIMIT, Duration::from_secs),
@@ -161,7 +163,7 @@ pub fn print(arguments: &[String]) {
 /// More and more operations, until the peer is lost.
 fn print_growth(spec: &'static str, processes: usize, violated: bool, wanted: &Wanted) {
     let kind = if violated { "wrong" } else { "right" };
-    let mut operations = 50;
+    let mut operations = wanted.smallest;
     while operations <= wanted.largest {
         let name = format!("{spec:<16}{processes:>8}{operations:>7}");
         let mut pairs: Vec<Pair> = Vec::new();

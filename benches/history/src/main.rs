@@ -13,9 +13,9 @@
 //!
 //! `-- clients` compares the judgement of histories whose values repeat with plain Wing–Gong–Lowe
 //! (`wgl.rs`), at 10, 20 and 30 clients; names of specifications and `by=30` restrict it, a number
-//! is the largest number of operations, `within=2` the seconds for one judgement, `seeds=3..9` the
-//! histories, and `each` asks for a row for each of them. `-- recorded DIRECTORY SPEC` does so for
-//! recorded histories.
+//! is the largest number of operations, `from=200` the smallest, `within=2` the seconds for one
+//! judgement, `seeds=3..9` the histories, and `each` asks for a row for each of them. `-- recorded
+//! DIRECTORY SPEC` does so for recorded histories.
 //!
 //! Arguments: names of specifications to restrict to, and a number: the largest number of
 //! operations.
@@ -147,7 +147,7 @@ fn generate(spec: &str, operations: &str, processes: &str) {
 fn build() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let status = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "-p", "linchpin"])
+        .args(["build", "--release", "--quiet", "-p", "linchpin-cli"])
         .current_dir(&root)
         .status()
         .expect("cargo runs");

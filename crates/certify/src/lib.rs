@@ -139,6 +139,7 @@ pub fn confirm_core_ordered<S: Spec + ?Sized>(
         return Err(CoreError::Twice(pair[0]));
     }
     let cut = at.unwrap_or(u64::MAX);
+    let history = &order::with_deadlines(history, before)[..];
     let core: Vec<Operation> = ids.iter().map(|id| as_of(&history[*id], cut)).collect();
     let Some(mut others) = closure::context(spec, spec_name, history, &ids, cut, budget) else {
         return Err(CoreError::TooLarge);

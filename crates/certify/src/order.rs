@@ -3,7 +3,7 @@
 //! Once an operation has taken effect, no interrupted one that was called before it by the same
 //! process does. Where operations are left out, the order between the others stays.
 
-use crate::Before;
+use crate::{Before, Operation};
 use std::collections::{HashMap, HashSet};
 
 /// The order between some operations, which are numbered from 0.
@@ -12,6 +12,29 @@ pub(crate) struct Order {
     ended: Vec<Vec<usize>>,
     /// Whether an operation is in any pair.
     is_ordered: Vec<bool>,
+}
+
+/// The operations, where what was interrupted has the return of what its process completed next as
+/// its last instant: it takes effect before that does, or never. So much is known of it even where
+/// the other is left out.
+pub(crate) fn with_deadlines(history: &[Operation], before: &[Before]) -> Vec<Operation> {
+    let mut known = history.to_vec();
+    let next: HashMap<usize, usize> =
+        before.iter().map(|pair| (pair.operation, pair.next)).collect();
+    for pair in before {
+        let (mut later, mut seen) = (Some(pair.next), HashSet::new());
+        while let Some(id) = later.filter(|id| seen.insert(*id)) {
+            let Some(after) = history.get(id) else { break };
+            if after.is_completed() {
+                if let Some(operation) = known.get_mut(pair.operation) {
+                    operation.returned = operation.returned.min(after.returned);
+                }
+                break;
+            }
+            later = next.get(&id).copied();
+        }
+    }
+    known
 }
 
 impl Order {

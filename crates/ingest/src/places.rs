@@ -83,16 +83,20 @@ impl Places {
         self.times.clear();
     }
 
-    /// After each of these events there are so many more on its line, at its time.
-    pub(crate) fn repeat(&mut self, repeated: &[(Rank, usize)]) {
-        let mut repeated = repeated.iter().peekable();
+    /// Puts events after others: after the first of each of these pairs, which are in order, one on
+    /// the line of the second. Its time is that of the first.
+    pub(crate) fn insert(&mut self, inserted: &[(Rank, Rank)]) {
+        let mut inserted = inserted.iter().peekable();
         let has_times = self.times.len() == self.lines.len();
         let (lines, times) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.times));
-        for (at, line) in lines.into_iter().enumerate() {
-            let count = repeated.next_if(|(rank, _)| rank.index() == at).map_or(0, |(_, n)| *n);
-            self.lines.extend(std::iter::repeat_n(line, count + 1));
+        for (at, line) in lines.iter().enumerate() {
+            self.lines.push(*line);
+            let before = self.lines.len();
+            while let Some((_, like)) = inserted.next_if(|(after, _)| after.index() == at) {
+                self.lines.push(lines.get(like.index()).copied().unwrap_or(*line));
+            }
             if has_times {
-                self.times.extend(std::iter::repeat_n(times[at], count + 1));
+                self.times.extend(std::iter::repeat_n(times[at], self.lines.len() + 1 - before));
             }
         }
     }

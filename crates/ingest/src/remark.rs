@@ -21,6 +21,13 @@ pub enum Remark {
         /// How many there are.
         count: usize,
     },
+    /// In which order a drain answered its values was not judged.
+    UnorderedDrain {
+        /// The line of its call: of several the first.
+        line: u64,
+        /// How many there are.
+        count: usize,
+    },
     /// Another specification than the one that was named fits, and was taken.
     OtherSpec {
         /// The one that was named.
@@ -64,6 +71,16 @@ impl fmt::Display for Remark {
                 f,
                 "what {count} drains (the first of line {line}) took is not known: they may have \
                  taken any of the values, or none"
+            ),
+            Remark::UnorderedDrain { line, count: 1 } => write!(
+                f,
+                "the order of the values of the drain of line {line} was not judged: what else \
+                 was called and returned meanwhile leaves open where they belong"
+            ),
+            Remark::UnorderedDrain { line, count } => write!(
+                f,
+                "the order of the values of {count} drains (the first of line {line}) was not \
+                 judged: what else was called and returned meanwhile leaves open where they belong"
             ),
             Remark::OtherSpec { named, taken } => write!(
                 f,

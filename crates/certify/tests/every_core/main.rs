@@ -3,7 +3,9 @@
 //! on small random histories with values that repeat, operations that never returned or did not
 //! happen, and keys.
 
+mod formats;
 mod random;
+mod written;
 
 use linchpin_certify::{Operation, confirm_core, confirm_witness};
 use linchpin_history::{

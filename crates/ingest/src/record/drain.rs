@@ -1,15 +1,16 @@
-//! `drain` of a queue: as many `dequeue`s as it answers values, all of them any time between its
-//! call and its return, in no order.
+//! `drain` of a queue: as many `dequeue`s as it answers values, one after the other, between its
+//! call and its return.
 //!
 //! How many there are is known when it returns. So while the events come, a drain is one `dequeue`
-//! with its first value, and the others are put beside it when all events are there: their calls
-//! right after its call, their returns right after its return. They are calls of processes that are
-//! called after the one that drains: `3/drain-1`, `3/drain-2`, ….
+//! with its first value, and the others are put beside it when all events are there (`placed`):
+//! in the order of the values where the events allow to say so, and otherwise in no order.
 //!
 //! A drain of which the outcome is not known has taken any of the values, or none, at any time since
 //! its call: it is as many `dequeue`s without an answer as values can be left. These are all that
 //! were enqueued, or there at the start, without those that were dequeued for sure. Of several such
 //! drains of one object the first does: what a later one may do, its dequeues may do too.
+
+mod placed;
 
 use super::{Recorder, malformed};
 use crate::error::IngestError;
@@ -18,8 +19,9 @@ use crate::options::ReadOptions;
 use crate::places::{Annotation, Places};
 use crate::remark::Remark;
 use crate::token::{Bracket, Token, View};
-use linchpin_history::{Argument, History, NEVER, Operation, Rank, ValueId};
+use linchpin_history::{Argument, History, Rank, ValueId};
 use linchpin_spec::Shape;
+use placed::{More, place, sequences};
 use rustc_hash::FxHashMap;
 
 /// The drains of a recording.
@@ -32,8 +34,10 @@ pub(super) struct Drains {
     initial: usize,
     /// The processes that drain.
     open: FxHashMap<u32, Drain>,
-    /// When drains were called, and their values but the first.
-    more: Vec<(Rank, Vec<ValueId>)>,
+    /// Those of which the values are known.
+    known: Vec<Known>,
+    /// Whether it matters in which order values come out.
+    is_ordered: bool,
     /// Those that ended in `info`.
     unknown: Vec<Drain>,
 }
@@ -46,21 +50,15 @@ struct Drain {
     key: ValueId,
 }
 
-/// What a drain is besides its first `dequeue`.
-enum More {
-    /// Dequeues that answered these.
-    Values(Vec<ValueId>),
-    /// So many that may have happened.
-    Unknown(usize),
-}
-
-impl More {
-    fn len(&self) -> usize {
-        match self {
-            More::Values(values) => values.len(),
-            More::Unknown(count) => *count,
-        }
-    }
+/// A drain that answered some values.
+#[derive(Clone, Debug)]
+struct Known {
+    drain: Drain,
+    returned: Rank,
+    /// Its values but the first.
+    more: Vec<ValueId>,
+    /// Whether they are in order: those of a set are not.
+    is_list: bool,
 }
 
 impl Drains {
@@ -74,7 +72,8 @@ impl Drains {
             None => named("dequeue").filter(takes_nothing).and_then(number),
         };
         let (enqueue, initial) = (named("enqueue").and_then(number), options.initial);
-        Drains { dequeue, enqueue, initial, ..Drains::default() }
+        let is_ordered = options.spec != "unordered-queue";
+        Drains { dequeue, enqueue, initial, is_ordered, ..Drains::default() }
     }
 
     /// Those without an answer, and the line of the first.
@@ -95,13 +94,32 @@ impl Drains {
         history: &mut History,
         places: &mut Places,
         beside: &mut [Annotation],
-    ) -> Option<Remark> {
+    ) -> Vec<Remark> {
         let (unanswered, first) = self.unanswered();
         let mut more = self.may_have_taken(history, &unanswered);
-        more.extend(self.more.into_iter().map(|(called, values)| (called, More::Values(values))));
+        let sequences = sequences(&self.known, history);
+        let is_unordered = |known: &&Known| {
+            let is_sequence = sequences.contains_key(&known.drain.called);
+            self.is_ordered && known.is_list && !known.more.is_empty() && !is_sequence
+        };
+        let unordered: Vec<u64> =
+            self.known.iter().filter(is_unordered).map(|known| known.drain.line).collect();
+        for Known { drain, more: values, .. } in self.known {
+            more.insert(
+                drain.called,
+                match sequences.get(&drain.called) {
+                    Some(after) => More::Sequence { values, after: *after },
+                    None => More::Values(values),
+                },
+            );
+        }
         more.retain(|_, more| more.len() > 0);
-        put_beside(&more, history, places, beside);
-        first.map(|line| Remark::UnknownDrain { line, count: unanswered.len() })
+        place(&more, history, places, beside);
+        let unknown = first.map(|line| Remark::UnknownDrain { line, count: unanswered.len() });
+        let count = unordered.len();
+        let line = unordered.into_iter().min();
+        let unordered = line.map(|line| Remark::UnorderedDrain { line, count });
+        unknown.into_iter().chain(unordered).collect()
     }
 
     /// What the first of these drains, of each object, may have taken beside its first `dequeue`.
@@ -115,7 +133,7 @@ impl Drains {
         let mut values: FxHashMap<ValueId, (usize, usize)> =
             first.keys().map(|key| (*key, (self.initial, 0))).collect();
         let drained: FxHashMap<Rank, usize> =
-            self.more.iter().map(|(called, values)| (*called, values.len())).collect();
+            self.known.iter().map(|known| (known.drain.called, known.more.len())).collect();
         for operation in &history.operations {
             let Some((enqueued, dequeued)) = values.get_mut(&operation.key) else { continue };
             if Some(operation.operation) == self.enqueue {
@@ -133,85 +151,6 @@ impl Drains {
         };
         let more = first.iter().map(|(key, called)| (*called, left(key).saturating_sub(1)));
         more.map(|(called, count)| (called, More::Unknown(count))).collect()
-    }
-}
-
-/// Puts `dequeue`s beside those that were called at these events.
-fn put_beside(
-    more: &FxHashMap<Rank, More>,
-    history: &mut History,
-    places: &mut Places,
-    beside: &mut [Annotation],
-) {
-    if more.is_empty() {
-        return;
-    }
-    // How many events come right after each of these.
-    let mut inserted: Vec<(Rank, usize)> = Vec::new();
-    for operation in &history.operations {
-        if let Some(more) = more.get(&operation.invoked) {
-            inserted.push((operation.invoked, more.len()));
-            if operation.completed {
-                inserted.push((operation.returned, more.len()));
-            }
-        }
-    }
-    inserted.sort_unstable();
-    let mut sum = 0;
-    let shifts: Vec<(Rank, usize)> = inserted
-        .iter()
-        .map(|(rank, count)| {
-            sum += count;
-            (*rank, sum)
-        })
-        .collect();
-    let moved = |rank: Rank| {
-        let before = shifts.partition_point(|(at, _)| *at < rank);
-        let shift = before.checked_sub(1).map_or(0, |at| shifts[at].1);
-        if rank == NEVER { NEVER } else { Rank::at(rank.index() + shift) }
-    };
-    let mut names = Names::default();
-    let old = std::mem::take(&mut history.operations);
-    for mut operation in old {
-        let more = more.get(&operation.invoked);
-        operation.invoked = moved(operation.invoked);
-        operation.returned = moved(operation.returned);
-        history.operations.push(operation);
-        for number in 1..=more.map_or(0, More::len) {
-            let response = match more {
-                Some(More::Values(values)) => Argument::One(values[number - 1]),
-                _ => Argument::None,
-            };
-            let (number, returned) = (number as u32, operation.returned);
-            history.operations.push(Operation {
-                process: names.number(&mut history.processes, operation.process, number),
-                response,
-                invoked: operation.invoked + number,
-                returned: if operation.completed { returned + number } else { NEVER },
-                ..operation
-            });
-        }
-    }
-    history.crashes.iter_mut().for_each(|crash| crash.at = moved(crash.at));
-    for recovered in &mut history.recovered {
-        (recovered.at, recovered.called) = (moved(recovered.at), moved(recovered.called));
-    }
-    history.events = moved(history.events);
-    beside.iter_mut().for_each(|annotation| annotation.before = moved(annotation.before));
-    places.repeat(&inserted);
-}
-
-/// The processes that are called after one that drains, by it and their number.
-#[derive(Default)]
-struct Names(FxHashMap<(u32, u32), u32>);
-
-impl Names {
-    fn number(&mut self, names: &mut Vec<String>, process: u32, number: u32) -> u32 {
-        *self.0.entry((process, number)).or_insert_with(|| {
-            let name = names.get(process as usize).map_or("", String::as_str);
-            names.push(format!("{name}/drain-{number}"));
-            u32::try_from(names.len() - 1).unwrap_or(process)
-        })
     }
 }
 
@@ -248,9 +187,9 @@ impl Recorder {
             self.drains.open.insert(process, Drain { line: raw.line, called, key });
             return Ok(EventKind::Invoke { process, operation, key, argument: Argument::None });
         }
-        let values = match raw.kind {
+        let (values, is_list) = match raw.kind {
             Kind::Ok => self.drained(raw, process)?,
-            Kind::Fail => Vec::new(),
+            Kind::Fail => (Vec::new(), false),
             _ => {
                 let ended = self.builder.info(process);
                 ended.map_err(|error| self.not_well_formed(error, raw.line, process))?;
@@ -258,12 +197,14 @@ impl Recorder {
                 return Ok(EventKind::Info { process });
             }
         };
-        let called = self.drains.open.remove(&process).map(|drain| drain.called);
+        let drain = self.drains.open.remove(&process);
         let result = match values.split_first() {
             Some((first, more)) => {
                 self.counts.completed += values.len() as u64;
                 self.counts.answered += values.len() as u64;
-                self.drains.more.extend(called.map(|called| (called, more.to_vec())));
+                let (returned, more) = (self.builder.history().events, more.to_vec());
+                let known = drain.map(|drain| Known { drain, returned, more, is_list });
+                self.drains.known.extend(known);
                 self.builder.ok_compact(process, Argument::One(*first))
             }
             // It found nothing, or did not happen.
@@ -273,20 +214,25 @@ impl Recorder {
         Ok(EventKind::Fail { process })
     }
 
-    /// The values that an `ok` of a drain has.
-    fn drained(&mut self, raw: &RawEvent<'_>, process: u32) -> Result<Vec<ValueId>, IngestError> {
+    /// The values that an `ok` of a drain has, and whether they are in order.
+    fn drained(
+        &mut self,
+        raw: &RawEvent<'_>,
+        process: u32,
+    ) -> Result<(Vec<ValueId>, bool), IngestError> {
         let is_keyed =
             self.drains.open.get(&process).is_some_and(|drain| drain.key != ValueId::NULL);
         let value = match raw.value.pair() {
             Some((_, value)) if is_keyed && raw.key.is_none() => value,
             _ => raw.value,
         };
-        let is_list = matches!(value.first(), Token::Open(Bracket::List | Bracket::Set));
+        let is_list = value.first() == Token::Open(Bracket::List);
+        let is_set = value.first() == Token::Open(Bracket::Set);
         let intern = |item: View<'_>| self.converter.intern(item, &mut self.builder);
         let values: Result<Vec<ValueId>, _> = value.items().map(intern).collect();
         match values {
-            Ok(values) if is_list => Ok(values),
-            _ if value.first() == Token::Null => Ok(Vec::new()),
+            Ok(values) if is_list || is_set => Ok((values, is_list)),
+            _ if value.first() == Token::Null => Ok((Vec::new(), false)),
             _ => Err(malformed(raw.line, "a list of the values drained", &value.to_string())),
         }
     }

@@ -2,7 +2,8 @@
 //! against every order tried on a model that shares nothing with the specification.
 
 use crate::common::seed_and_cases;
-use linchpin_history::{CheckOptions, Judgement, Object, check};
+use linchpin_certify::{CoreError, Operation, confirm_core};
+use linchpin_history::{CheckOptions, History, Judgement, NEVER, Object, OpId, Violation, check};
 use linchpin_ingest::{ReadOptions, read_bytes};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -334,6 +335,22 @@ fn written(run: &[Done]) -> String {
     run.iter().map(line).collect()
 }
 
+/// Whether no order explains the core, for the checker that shares nothing with the engine.
+fn confirmed(etcd: &Object, history: &History, violation: &Violation) -> Result<(), CoreError> {
+    let operation = |id: OpId| Operation {
+        call: history.call(id),
+        response: history.response(id),
+        invoked: history[id].invoked.into(),
+        returned: match history[id].returned {
+            NEVER => u64::MAX,
+            returned => returned.into(),
+        },
+    };
+    let operations: Vec<Operation> = history.ids().map(operation).collect();
+    let core: Vec<usize> = violation.core.iter().map(|id| id.index()).collect();
+    confirm_core(&*etcd.spec, "etcd", &operations, &core, violation.at.map(u64::from))
+}
+
 #[test]
 fn the_verdict_is_that_of_every_order_tried() {
     let (seed, cases) = seed_and_cases(4_000);
@@ -350,7 +367,11 @@ fn the_verdict_is_that_of_every_order_tried() {
         let checked = check(&etcd, &mut recording.history, &CheckOptions::default()).unwrap();
         let found = match checked.judgement {
             Judgement::Holds(_) => true,
-            Judgement::Violated(_) => false,
+            Judgement::Violated(violation) => {
+                let confirmed = confirmed(&etcd, &recording.history, &violation);
+                assert_eq!(confirmed, Ok(()), "case {case}\n{text}");
+                false
+            }
             Judgement::Inconclusive(why) => panic!("case {case}: {why}\n{text}"),
         };
         assert_eq!(found, expected, "case {case}\n{text}");
