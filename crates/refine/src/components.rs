@@ -1,8 +1,8 @@
 //! Parts of states, each kept once: what threads do and what the heap looks like recur in many
 //! combinations (COLLAPSE: G. J. Holzmann, State Compression in SPIN, 1997).
 
+use crate::chunked::{Chunked, ChunkedBytes};
 use crate::index::{self, Index};
-use crate::interned::{push, take};
 use crate::store::hash;
 use hashbrown::HashTable;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,90 +16,84 @@ pub(crate) type ComponentId = u32;
 /// Strings of bytes, each kept once and numbered.
 #[derive(Default)]
 pub(crate) struct ByteTable {
-    bytes: Vec<u8>,
-    /// Where each ends.
-    ends: Vec<usize>,
+    strings: ChunkedBytes,
+    /// Where each starts: the lowest five bytes of the number.
+    starts: Chunked<[u8; 5]>,
     numbers: HashTable<u32>,
 }
 
-fn string<'a>(bytes: &'a [u8], ends: &[usize], number: u32) -> &'a [u8] {
-    let number = number as usize;
-    let start = number.checked_sub(1).map_or(0, |before| ends[before]);
-    &bytes[start..ends[number]]
+/// The string with a number.
+fn numbered<'a>(strings: &'a ChunkedBytes, starts: &Chunked<[u8; 5]>, number: u32) -> &'a [u8] {
+    let [a, b, c, d, e] = starts.get(number as usize);
+    strings.get(u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]) as usize)
 }
 
 impl ByteTable {
     /// The number of a string, whose hash is known.
     pub fn number(&mut self, of: &[u8], hash: u64) -> u32 {
-        let ByteTable { bytes, ends, numbers } = self;
-        if let Some(number) = numbers.find(hash, |&number| string(bytes, ends, number) == of) {
+        let ByteTable { strings, starts, numbers } = self;
+        let same = |&number: &u32| numbered(strings, starts, number) == of;
+        if let Some(number) = numbers.find(hash, same) {
             return *number;
         }
-        let number = ends.len() as u32;
-        bytes.extend_from_slice(of);
-        ends.push(bytes.len());
-        numbers.insert_unique(hash, number, |&number| self::hash(string(bytes, ends, number)));
+        let number = starts.len() as u32;
+        // Five bytes are enough for a terabyte.
+        let [a, b, c, d, e, ..] = (strings.push(of) as u64).to_le_bytes();
+        starts.push([a, b, c, d, e]);
+        let hash_of = |&number: &u32| self::hash(numbered(strings, starts, number));
+        numbers.insert_unique(hash, number, hash_of);
         number
     }
 
     pub fn get(&self, number: u32) -> &[u8] {
-        string(&self.bytes, &self.ends, number)
+        numbered(&self.strings, &self.starts, number)
     }
 
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.starts.len()
     }
 
     /// How many bytes are kept.
     pub fn bytes(&self) -> usize {
-        self.bytes.capacity()
-            + self.ends.capacity() * size_of::<usize>()
-            + self.numbers.capacity() * 5
+        self.strings.bytes() + self.starts.bytes() + self.numbers.capacity() * 5
     }
 }
 
-/// Strings of bytes, each kept once, behind its length. The number of a string is where it starts,
-/// so that there is nothing to look up between the number and the string.
+/// Strings of bytes, each kept once. The number of a string is where it starts, so that there is
+/// nothing to look up between the number and the string.
 #[derive(Default)]
 pub(crate) struct Strings {
-    bytes: Vec<u8>,
+    strings: ChunkedBytes,
     index: Index,
-}
-
-fn string_at(bytes: &[u8], start: u32) -> &[u8] {
-    let mut rest = &bytes[start as usize..];
-    let length = take(&mut rest) as usize;
-    &rest[..length]
 }
 
 impl Strings {
     /// The number of a string, whose hash is known; `None` if there is no room for more.
     pub fn number(&mut self, of: &[u8], hash: u64) -> Option<u32> {
-        let Strings { bytes, index } = self;
-        if let Some(number) = index.find(hash, |start| string_at(bytes, start) == of) {
+        let Strings { strings, index } = self;
+        if let Some(number) = index.find(hash, |start| strings.get(start as usize) == of) {
             return Some(number);
         }
-        let number = u32::try_from(bytes.len()).ok().filter(|start| *start < index::END)?;
-        push(bytes, u32::try_from(of.len()).ok()?);
-        bytes.extend_from_slice(of);
-        index.insert(hash, number, |start| self::hash(string_at(bytes, start)));
+        let start = u32::try_from(strings.next(of.len())).ok();
+        let number = start.filter(|start| *start < index::END)?;
+        strings.push(of);
+        index.insert(hash, number, |start| self::hash(strings.get(start as usize)));
         Some(number)
     }
 
     pub fn get(&self, number: u32) -> &[u8] {
-        string_at(&self.bytes, number)
+        self.strings.get(number as usize)
     }
 
-    /// Looks where the string with this hash and length would be, at both ends: see
-    /// [`Index::likely`].
-    pub fn likely(&self, hash: u64, length: usize) -> Option<u8> {
-        let start = self.index.likely(hash)? as usize;
-        Some(self.bytes.get(start)? ^ self.bytes.get(start + length)?)
+    /// Looks where the string with this hash would be, at both ends: see [`Index::likely`].
+    pub fn likely(&self, hash: u64) -> Option<u8> {
+        let string = self.get(self.index.likely(hash)?);
+        Some(string.first()? ^ string.last()?)
     }
 
     /// How many bytes are kept.
     pub fn bytes(&self) -> usize {
-        self.bytes.capacity() + self.index.bytes()
+        self.strings.bytes() + self.index.bytes()
     }
 }
 

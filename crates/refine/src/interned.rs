@@ -119,7 +119,7 @@ impl SpecSets {
 }
 
 /// Appends a number: small ones take one byte.
-pub(crate) fn push(out: &mut Vec<u8>, mut number: u32) {
+fn push(out: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -128,7 +128,7 @@ pub(crate) fn push(out: &mut Vec<u8>, mut number: u32) {
 }
 
 /// Takes a number from the front.
-pub(crate) fn take(bytes: &mut &[u8]) -> u32 {
+fn take(bytes: &mut &[u8]) -> u32 {
     let (mut number, mut shift) = (0, 0);
     while let Some((first, rest)) = bytes.split_first() {
         *bytes = rest;

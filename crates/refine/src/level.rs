@@ -14,8 +14,11 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 
-/// So many states are expanded before what comes of them is added.
+/// At most so many states are expanded before what comes of them is added.
 const PIECE: usize = 4096;
+
+/// Fewer as long as there are less than so many times as many: what is found takes room.
+const SHARE: usize = 64;
 
 /// A piece this small is not worth a second worker.
 const SMALL: usize = 128;
@@ -141,7 +144,11 @@ impl<P: Product> Search<'_, P> {
     /// Expands all states of a level.
     pub fn level(&mut self, level: &[NodeId], workers: &mut [P::Worker], depth: usize) -> Level {
         let mut next = Vec::new();
-        for piece in level.chunks(PIECE) {
+        let mut rest = level;
+        while !rest.is_empty() {
+            let most = (self.store.size().nodes / SHARE).clamp(SMALL * 4, PIECE);
+            let (piece, later) = rest.split_at(rest.len().min(most));
+            rest = later;
             if let Some(reason) = self.look_at_limits(depth) {
                 return Level::Stopped(reason);
             }
@@ -324,17 +331,18 @@ impl<P: Product> Search<'_, P> {
         let mut store = self.store.owning(owner, owners);
         let mut new = New::default();
         let boxes: Vec<&Outbox> = boxes.iter().map(|of_worker| &of_worker[owner]).collect();
-        let mut all: Vec<((u32, u32), usize, usize)> = Vec::new();
-        for (number, outbox) in boxes.iter().enumerate() {
-            let found = outbox.found.iter().enumerate();
+        let mut all: Vec<((u32, u32), u32, u32)> = Vec::new();
+        for (number, outbox) in (0..).zip(&boxes) {
+            let found = (0..).zip(&outbox.found);
             let found = found.take_while(|(_, found)| found.order.0 < end);
             all.extend(found.map(|(at, found)| (found.order, number, at)));
         }
         // Each box is in order: two or a few runs are merged.
         all.sort();
         for batch in all.chunks(AHEAD) {
-            let candidate = |&(_, number, at): &((u32, u32), usize, usize)| {
-                boxes[number].candidate(&boxes[number].found[at])
+            let candidate = |&(_, number, at): &((u32, u32), u32, u32)| {
+                let outbox = boxes[number as usize];
+                outbox.candidate(&outbox.found[at as usize])
             };
             let seen = batch.iter().map(|of| store.look_for(candidate(of)));
             black_box(seen.fold(0, |all, seen| all ^ seen));

@@ -26,8 +26,9 @@ pub(crate) type NodeId = u32;
 /// No node.
 pub(crate) const NO_NODE: NodeId = u32::MAX;
 
-/// A product state and how it was reached.
+/// A product state and how it was reached. Packed: most of what is kept are nodes.
 #[derive(Clone, Copy, Debug)]
+#[repr(packed(2))]
 pub(crate) struct Node {
     /// Within its shard.
     front: u32,
@@ -37,15 +38,15 @@ pub(crate) struct Node {
     /// The next node with the same model state, within its shard, or [`NO_NODE`].
     next: u32,
     /// The allowance, within its shard, and [`REFUSED`].
-    allowance: u32,
+    allowance: u16,
 }
 
 /// The allowance kept something from happening.
-const REFUSED: u32 = 1 << 31;
+const REFUSED: u16 = 1 << 15;
 
 impl Node {
     fn allowance(self) -> usize {
-        (self.allowance & !REFUSED) as usize
+        usize::from(self.allowance & !REFUSED)
     }
 
     fn refused(self) -> bool {
@@ -78,18 +79,19 @@ impl Shard {
 #[derive(Default)]
 struct Allowances {
     items: Vec<Box<[u8]>>,
-    numbers: FxHashMap<Box<[u8]>, u32>,
+    numbers: FxHashMap<Box<[u8]>, u16>,
 }
 
 impl Allowances {
-    fn number(&mut self, allowance: &[u8]) -> u32 {
+    /// The number of an allowance; `None` if there are too many.
+    fn number(&mut self, allowance: &[u8]) -> Option<u16> {
         if let Some(number) = self.numbers.get(allowance) {
-            return *number;
+            return Some(*number);
         }
-        let number = self.items.len() as u32;
+        let number = u16::try_from(self.items.len()).ok().filter(|number| *number < REFUSED)?;
         self.items.push(allowance.into());
         self.numbers.insert(allowance.into(), number);
-        number
+        Some(number)
     }
 }
 
@@ -163,10 +165,9 @@ impl Shard {
         }
         let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number < index::END);
         let Some(number) = number else { return Added::Full };
-        let allowance = self.allowances.number(candidate.allowance);
-        if allowance >= REFUSED {
+        let Some(allowance) = self.allowances.number(candidate.allowance) else {
             return Added::Full;
-        }
+        };
         let next = found.unwrap_or(NO_NODE);
         let Shard { latest, nodes, .. } = self;
         nodes.push(Node { front, back, set, parent, next, allowance });
@@ -190,8 +191,7 @@ impl Owned<'_> {
     /// added, so that the misses of the cache overlap: what is returned only has to be used.
     pub fn look_for(&self, candidate: Candidate<'_>) -> u32 {
         let shard = &self.shards[shard_of(candidate.hash) / self.owners];
-        let likely = shard.fronts.likely(candidate.hash, candidate.front.len());
-        u32::from(likely.unwrap_or(0))
+        u32::from(shard.fronts.likely(candidate.hash).unwrap_or(0))
     }
 
     /// The same for the nodes beside a front.
