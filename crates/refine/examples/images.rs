@@ -9,7 +9,7 @@ use linchpin_lang::{Config, compile};
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
 use linchpin_refine::search::{SearchOptions, explore};
-use linchpin_space::{Bounds, Calls, CrashCounts, Reductions};
+use linchpin_space::{Bounds, Calls, CrashCounts, Reductions, Values};
 use linchpin_verdict::CrashProperty;
 
 fn main() {
@@ -29,7 +29,7 @@ fn main() {
             let reductions = Reductions { reachable_images, ..Reductions::ALL };
             let bounds = Bounds {
                 calls: Calls::Each(2),
-                values: 2,
+                values: Values::UpTo(2),
                 objects: None,
                 memory: Memory::Collected,
                 crashes: 1,

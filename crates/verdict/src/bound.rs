@@ -73,7 +73,7 @@ impl fmt::Display for Bound {
                 write!(f, "any number of operations of each {role}")
             }
             Bound::Values(Values::UpTo(1)) => f.write_str("one value"),
-            Bound::Values(Values::Any) => f.write_str("any values"),
+            Bound::Values(Values::Any) => f.write_str("any values above 0"),
             Bound::Values(Values::UpTo(last)) => write!(f, "values 1 to {last}"),
             Bound::Objects(1) => f.write_str("at most 1 heap object"),
             Bound::Objects(count) => write!(f, "at most {count} heap objects"),

@@ -94,7 +94,7 @@ fn exactly_as_many_preemptions_are_needed_as_the_naive_explorer_says() {
         let source = generator::model(&mut random);
         let compiled = compiled(&source);
         let calls = if random.u8(..3) == 0 { 2 } else { 1 };
-        let values = compiled.bounds.values;
+        let values = compiled.bounds.values.or_few();
         let Ok(expected) = fewest(&compiled.program, calls, values) else {
             too_large += 1;
             continue;
