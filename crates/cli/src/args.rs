@@ -75,7 +75,7 @@ const EXIT_CODES: &str =
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Verify models: every engine that applies answers, the strongest answer is the verdict.
-    Verify(VerifyArgs),
+    Verify(Box<VerifyArgs>),
     /// Judge a recorded history: is it linearizable?
     Check(CheckArgs),
     /// Confirm a witness, a core or a proof with small code that shares nothing with the engines.

@@ -1,8 +1,8 @@
 //! The states that one of several workers owns, where a search is shared out over processes.
 //!
 //! A state belongs to the worker that the hash of its implementation state names. States that
-//! differ only in their allowance or in their set of specification states meet there, so which of them
-//! cover others is known without asking anyone: the antichain is that of one process.
+//! differ only in their allowance or in their set of specification states meet there, so which of
+//! them cover others is known without asking anyone: the antichain is that of one process.
 //!
 //! What crosses from worker to worker means the same everywhere: bytes of states, and sets as
 //! [`Portable`] writes them. The way to a state is kept as where its predecessor is.

@@ -21,11 +21,13 @@ fn said(report: &Report) -> (String, String, Vec<String>, Vec<String>, bool) {
     let crash = report.crash.as_ref().map(|crash| (crash.property, crash.fails.clone()));
     let more = format!("{crash:?} {:?} {} {}", report.points, report.any_calls, report.bounded);
     let mut unreached: Vec<String> = report.unreached.iter().map(ToString::to_string).collect();
-    // Where something was found, which lines were seen before it depends on the order.
-    if !report.outcome.is_holds() {
+    let mut never_returned = report.never_returned.clone();
+    // Where something was found, what was seen before it depends on the order.
+    if report.outcome.violation().is_some() {
         unreached.clear();
+        never_returned.clear();
     }
-    (outcome, more, unreached, report.never_returned.clone(), report.stats.is_closed)
+    (outcome, more, unreached, never_returned, report.stats.is_closed)
 }
 
 /// Compares what several processes say with what one says.
