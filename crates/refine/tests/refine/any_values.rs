@@ -4,10 +4,11 @@
 use crate::naive::{naive, random_reductions, seed_and_cases};
 use crate::support::{bounds, compiled};
 use fastrand::Rng;
+use linchpin_engine::{Engine, ModelBounds, Request, Source, Subject};
 use linchpin_ir::program::Program;
-use linchpin_refine::{Report, StuckCheck, VerifyOptions, verify};
+use linchpin_refine::{Refine, Report, StuckCheck, VerifyOptions, verify};
 use linchpin_space::{Calls, DataUse, NotAlike, Reductions, Values};
-use linchpin_verdict::Outcome;
+use linchpin_verdict::{Bound, Outcome};
 use std::collections::BTreeMap;
 
 /// An object: its specification, its variables, and what its operations may be.
@@ -464,4 +465,28 @@ fn any_values_and_any_number_of_operations() {
         few.bounds.calls = Calls::Unlimited;
         assert_eq!(report(&program, &few).values, values);
     }
+}
+
+/// The verdict names the values, and a model may ask for any.
+#[test]
+fn the_verdict_says_any_values() {
+    let answer = |before: &str, values: &str| {
+        let source = STACK.replace("BEFORE", before).replace("values: 2", values);
+        let compiled = compiled(&source);
+        let bounds =
+            ModelBounds { calls: Calls::Each(2), values: compiled.bounds.values, crashes: 0 };
+        let source = Source::Lin { program: &compiled.program, bounds };
+        let subject = Subject { name: "stack.lin", text: "", source };
+        let mut answers = Refine.answer(&subject, &Request::default()).expect("an answer");
+        answers.remove(0)
+    };
+    let any = answer("", "values: any");
+    assert!(any.reason.ends_with("2 threads, 2 operations each, any values"), "{}", any.reason);
+    assert!(any.bounds.contains(&Bound::Values(Values::Any)), "{:?}", any.bounds);
+    let few = answer("", "values: 2");
+    assert!(few.bounds.contains(&Bound::Values(Values::UpTo(2))), "{:?}", few.bounds);
+    let refused = answer("if v == 7 { return; }", "values: any");
+    assert!(refused.bounds.contains(&Bound::Values(Values::UpTo(2))), "{:?}", refused.bounds);
+    let why = |note: &String| note.starts_with("not for any values: integers that `push` takes");
+    assert!(refused.notes.iter().any(why), "{:?}", refused.notes);
 }
