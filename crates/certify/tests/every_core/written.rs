@@ -222,7 +222,7 @@ fn tipocket(object: &Object, history: &History) -> Option<String> {
         };
         let action = if is_return { "return" } else { "call" };
         lines.push(json!({ "action": action, "proc": operation.process, "data": data }));
-        if !is_return && !operation.completed && operation.process % 2 == 0 {
+        if !is_return && !operation.completed && operation.process.is_multiple_of(2) {
             let data = json!({ "Val": 0, "Unknown": true, "Error": "timeout" });
             lines.push(json!({ "action": "return", "proc": operation.process, "data": data }));
         }
