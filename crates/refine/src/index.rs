@@ -99,7 +99,7 @@ fn tag(hash: u64) -> u32 {
 
 /// By the upper half of the hash: any number of slots will do.
 fn place(hash: u64, slots: usize) -> usize {
-    ((hash >> 32) * slots as u64 >> 32) as usize
+    (((hash >> 32) * slots as u64) >> 32) as usize
 }
 
 fn after(at: usize, slots: usize) -> usize {

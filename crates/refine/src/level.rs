@@ -183,8 +183,11 @@ impl<P: Product> Search<'_, P> {
         let (next, stop) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
         let mut equipped: Vec<Equipped<'_, P::Worker>> =
             workers.iter_mut().zip(boxes.iter_mut()).collect();
+        // INVARIANT: as many boxes are filled as there are owners to empty them. There may be more
+        // from a larger piece.
+        let owners = equipped.len();
         let shares = in_parallel(&mut equipped, |_, (worker, boxes)| {
-            self.expand(piece, (&next, &stop), worker, boxes)
+            self.expand(piece, (&next, &stop), worker, &mut boxes[..owners])
         })?;
         for share in &shares {
             self.transitions.fetch_add(share.transitions, Ordering::Relaxed);
@@ -195,7 +198,7 @@ impl<P: Product> Search<'_, P> {
         let end = u32::try_from(stop.into_inner()).unwrap_or(u32::MAX);
         let boxes = &*boxes;
         let added = in_parallel(workers, |owner, worker| {
-            self.add_found(boxes, (owner, boxes.len()), end, worker)
+            self.add_found(boxes, (owner, owners), end, worker)
         })?;
         // The first of the piece that goes wrong is the one reported: every worker goes on until it
         // has passed it.
@@ -240,23 +243,23 @@ impl<P: Product> Search<'_, P> {
             }
             let end = piece.len().min(start + AT_ONCE);
             black_box(piece[start..end].iter().fold(0, |all, id| all ^ store.look_at(*id)));
-            for at in start..end {
+            for (at, &id) in (start..end).zip(&piece[start..end]) {
                 if at >= stop.load(Ordering::Relaxed) {
                     break;
                 }
-                let node = store.get(piece[at], &mut bytes);
+                let node = store.get(id, &mut bytes);
                 successors.clear();
                 let wrong = self.successors(worker, &bytes, node.set, &mut successors);
                 share.transitions += successors.transitions;
                 if self.product.take_refused(worker) {
-                    share.refused.push(piece[at]);
+                    share.refused.push(id);
                 }
                 if let Some(wrong) = wrong {
                     stop.fetch_min(at, Ordering::Relaxed);
                     share.found = Some((at, wrong));
                     return share;
                 }
-                let from = From { order: at as u32, id: piece[at], back: node.back };
+                let from = From { order: at as u32, id, back: node.back };
                 if self.send(from, &bytes, &successors, worker, boxes).is_none() {
                     share.stopped = Some(too_large());
                     stop.fetch_min(at, Ordering::Relaxed);

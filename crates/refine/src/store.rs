@@ -28,7 +28,7 @@ pub(crate) const NO_NODE: NodeId = u32::MAX;
 
 /// A product state and how it was reached. Packed: most of what is kept are nodes.
 #[derive(Clone, Copy, Debug)]
-#[repr(packed(2))]
+#[repr(Rust, packed(2))]
 pub(crate) struct Node {
     /// Within its shard.
     front: u32,
