@@ -450,9 +450,9 @@ fn cost(stats: &Stats) -> String {
     let megabytes = |bytes: usize| bytes as f64 / 1e6;
     let memory = match peak_memory() {
         Some(peak) => {
-            format!("{:.1} MB, {:.1} of them kept", megabytes(peak), megabytes(stats.bytes))
+            format!("{:.1} MB ({:.1} for states)", megabytes(peak), megabytes(stats.bytes))
         }
-        None => format!("{:.1} MB kept", megabytes(stats.bytes)),
+        None => format!("{:.1} MB for states", megabytes(stats.bytes)),
     };
     format!(
         "{}{of_model}, {}, depth {}, {:.2} s, {memory}",

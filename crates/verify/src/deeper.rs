@@ -157,7 +157,10 @@ impl Deeper<'_> {
         if self.free.calls || bounds.calls == Calls::Unlimited {
             request.calls = Some(bounds.calls);
         }
-        request.values = bounds.values.or(request.values);
+        // Where any were asked for and only some were tried, the engine says again why.
+        if request.values != Some(Values::Any) {
+            request.values = bounds.values.or(request.values);
+        }
         if let Some(time) = time {
             request.limits = sooner(&request.limits, Instant::now() + time);
         }
