@@ -6,7 +6,7 @@ use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
 use linchpin_refine::search::{Exploration, SearchOptions, explore};
-use linchpin_space::{Bounds, Calls, Reductions};
+use linchpin_space::{Bounds, Calls, Reductions, Values};
 use std::process::Command;
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ pub fn run(model: &str, threads: usize, operations: usize) -> Result<()> {
     })?;
     let bounds = Bounds {
         calls: Calls::Each(u32::try_from(operations)?),
-        values: VALUES,
+        values: Values::UpTo(VALUES),
         objects: None,
         memory: Default::default(),
         crashes: 0,
