@@ -125,7 +125,7 @@ struct Share {
     /// The first in the piece that can go wrong.
     found: Option<(usize, Wrong)>,
     stopped: Option<Inconclusive>,
-    /// The states whose allowance kept something from happening.
+    /// The states whose allowance kept something from happening, and those not expanded.
     refused: Vec<NodeId>,
     transitions: u64,
 }
@@ -145,6 +145,8 @@ impl<P: Product> Search<'_, P> {
     pub fn level(&mut self, level: &[NodeId], workers: &mut [P::Worker], depth: usize) -> Level {
         let mut next = Vec::new();
         let mut rest = level;
+        // INVARIANT: what the store has now is of this level or an earlier one.
+        let sizes = self.store.sizes();
         while !rest.is_empty() {
             let most = (self.store.size().nodes / SHARE).clamp(SMALL * 4, PIECE);
             let (piece, later) = rest.split_at(rest.len().min(most));
@@ -152,7 +154,7 @@ impl<P: Product> Search<'_, P> {
             if let Some(reason) = self.look_at_limits(depth) {
                 return Level::Stopped(reason);
             }
-            match self.piece(piece, workers) {
+            match self.piece(piece, &sizes, workers) {
                 Ok(new) => next.extend(new),
                 Err(ended) => return ended,
             }
@@ -160,7 +162,12 @@ impl<P: Product> Search<'_, P> {
         Level::Next(next)
     }
 
-    fn piece(&mut self, piece: &[NodeId], workers: &mut [P::Worker]) -> Result<Vec<NodeId>, Level> {
+    fn piece(
+        &mut self,
+        piece: &[NodeId],
+        sizes: &[usize],
+        workers: &mut [P::Worker],
+    ) -> Result<Vec<NodeId>, Level> {
         let count = if piece.len() < SMALL { 1 } else { workers.len() };
         let workers = &mut workers[..count];
         let mut boxes = std::mem::take(&mut self.boxes);
@@ -169,14 +176,14 @@ impl<P: Product> Search<'_, P> {
             of_worker.resize_with(of_worker.len().max(count), Outbox::default);
             of_worker.iter_mut().for_each(Outbox::clear);
         }
-        let result = self.expand_and_add(piece, workers, &mut boxes[..count]);
+        let result = self.expand_and_add((piece, sizes), workers, &mut boxes[..count]);
         self.boxes = boxes;
         result
     }
 
     fn expand_and_add(
         &self,
-        piece: &[NodeId],
+        (piece, sizes): (&[NodeId], &[usize]),
         workers: &mut [P::Worker],
         boxes: &mut [Vec<Outbox>],
     ) -> Result<Vec<NodeId>, Level> {
@@ -187,7 +194,7 @@ impl<P: Product> Search<'_, P> {
         // from a larger piece.
         let owners = equipped.len();
         let shares = in_parallel(&mut equipped, |_, (worker, boxes)| {
-            self.expand(piece, (&next, &stop), worker, &mut boxes[..owners])
+            self.expand((piece, sizes), (&next, &stop), worker, &mut boxes[..owners])
         })?;
         for share in &shares {
             self.transitions.fetch_add(share.transitions, Ordering::Relaxed);
@@ -219,9 +226,12 @@ impl<P: Product> Search<'_, P> {
 
     /// One worker's share of a piece: it takes states until there are none left before the first
     /// that goes wrong.
+    ///
+    /// A state is not expanded if one that was added later, in this level, covers it: whatever goes
+    /// wrong from it goes wrong from the other as soon.
     fn expand(
         &self,
-        piece: &[NodeId],
+        (piece, sizes): (&[NodeId], &[usize]),
         (next, stop): (&AtomicUsize, &AtomicUsize),
         worker: &mut P::Worker,
         boxes: &mut [Outbox],
@@ -246,6 +256,10 @@ impl<P: Product> Search<'_, P> {
             for (at, &id) in (start..end).zip(&piece[start..end]) {
                 if at >= stop.load(Ordering::Relaxed) {
                     break;
+                }
+                if store.is_superseded(id, sizes, |one, other| self.covers(worker, one, other)) {
+                    share.refused.push(id);
+                    continue;
                 }
                 let node = store.get(id, &mut bytes);
                 successors.clear();

@@ -41,7 +41,7 @@ pub(crate) struct Node {
     allowance: u16,
 }
 
-/// The allowance kept something from happening.
+/// The allowance kept something from happening, or the node was not expanded.
 const REFUSED: u16 = 1 << 15;
 
 impl Node {
@@ -240,6 +240,35 @@ impl Reading<'_> {
         self.components.append(node.back, out);
         node
     }
+
+    /// Whether `covers` says of a node with the same model state that was added after this one, but
+    /// is among the first `sizes`, that this one can do no more.
+    pub fn is_superseded(
+        &self,
+        id: NodeId,
+        sizes: &[usize],
+        mut covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
+    ) -> bool {
+        let (index, number) = (id as usize % SHARDS, id as usize / SHARDS);
+        let shard = &self.shards[index];
+        let Node { front, back, set, .. } = shard.nodes.get(number);
+        let allowance = |node: Node| &*shard.allowances.items[node.allowance()];
+        let own = (allowance(shard.nodes.get(number)), set);
+        let latest = shard.latest.find(hash_of(front, back), |at| {
+            let node = shard.nodes.get(at as usize);
+            node.front == front && node.back == back
+        });
+        // The latest comes first, so those that were added before this one come after it.
+        let mut at = latest.map_or(number, |latest| latest as usize);
+        while at != number {
+            let node = shard.nodes.get(at);
+            if at < sizes[index] && covers((allowance(node), node.set), own) {
+                return true;
+            }
+            at = node.next as usize;
+        }
+        false
+    }
 }
 
 impl Shard {
@@ -310,7 +339,13 @@ impl Store {
         node
     }
 
-    /// Notes that the allowance of a node kept something from happening.
+    /// How many nodes each part has.
+    pub fn sizes(&self) -> Vec<usize> {
+        (0..SHARDS).map(|index| self.shard(index).nodes.len()).collect()
+    }
+
+    /// Notes that the allowance of a node kept something from happening, or that it was not
+    /// expanded.
     pub fn mark_refused(&self, id: NodeId) {
         let mut shard = self.shard_mut(id as usize % SHARDS);
         shard.nodes.get_mut(id as usize / SHARDS).allowance |= REFUSED;

@@ -75,3 +75,23 @@ fn walks_are_their_seed() {
     };
     assert_eq!(schedule(1), schedule(4));
 }
+
+/// Levels rise above what is worth a second worker and fall below it again, and no state gets lost.
+#[test]
+fn workers_do_not_change_which_states_there_are() {
+    let program = compiled(include_str!("../../../../models/ms_queue.lin")).program;
+    let states = |workers: usize| {
+        let mut options = VerifyOptions::new(bounds(2, 2));
+        // Forms that depend on which of two equal states comes first would be counted.
+        options.reductions.thread_symmetry = false;
+        options.reductions.value_symmetry = false;
+        (options.stuck, options.points) = (false, false);
+        (options.search.calls, options.search.workers) = (false, workers);
+        let report = verify(&program, &options, &|_| {}).expect("a report");
+        assert!(report.outcome.is_holds());
+        report.stats.implementation_states
+    };
+    let one = states(1);
+    assert!(one > 2000, "levels of some size: {one}");
+    assert_eq!([states(2), states(3)], [one; 2]);
+}
