@@ -86,6 +86,15 @@ pub enum CrashAssumption {
         /// When it first said something.
         at: Rank,
     },
+    /// An interrupted operation is left out, because recovery said that it had no effect.
+    NoEffect {
+        /// When it was called.
+        called: Rank,
+        /// When recovery said so.
+        at: Rank,
+        /// How many others are left out.
+        others: usize,
+    },
     /// Durable linearizability, although one process crashed.
     OneProcess {
         /// The process.
@@ -116,6 +125,18 @@ impl CrashAssumption {
                  property `detectable` looks at it",
                 place(*at)
             ),
+            CrashAssumption::NoEffect { called, at, others } => {
+                let others = match others {
+                    0 => String::new(),
+                    count => format!("; so are {count} others"),
+                };
+                format!(
+                    "the operation called at {} is left out, because recovery said at {} that it \
+                     had no effect{others}",
+                    place(*called),
+                    place(*at)
+                )
+            }
             CrashAssumption::OneProcess { process, at } => format!(
                 "durable linearizability knows crashes of the whole system only; process \
                  {process}, which crashed at {}, is taken as one that stopped, and is a new process \
@@ -245,7 +266,10 @@ pub fn apply(history: &mut History, property: Property) -> Result<Applied, Crash
     match property {
         Property::Recoverable => applied.interrupted = next,
         Property::Durable => applied.assumptions = durable_assumptions(history),
-        Property::Detectable => recover(history),
+        Property::Detectable => {
+            applied.assumptions.extend(without_effect(history));
+            recover(history);
+        }
         Property::Strict | Property::Linearizable => {}
     }
     if property != Property::Detectable {
@@ -273,6 +297,14 @@ fn recover(history: &mut History) {
         }
     }
     history.operations.retain(|operation| !without_effect.contains(&operation.invoked));
+}
+
+/// That operations are left out, if recovery said of some that they had no effect.
+fn without_effect(history: &History) -> Option<CrashAssumption> {
+    let said = history.recovered.iter();
+    let mut said = said.filter(|recovered| recovered.outcome == RecoveredOutcome::NoEffect);
+    let first = said.next()?;
+    Some(CrashAssumption::NoEffect { called: first.called, at: first.at, others: said.count() })
 }
 
 /// That what recovery said is ignored, if it said something.
