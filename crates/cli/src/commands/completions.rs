@@ -32,6 +32,9 @@ fn hinted(command: Command) -> Command {
 }
 
 fn hinted_value(arg: Arg) -> Arg {
+    if !arg.get_action().takes_values() {
+        return arg;
+    }
     if let Some(words) = words(arg.get_id().as_str()) {
         return arg.value_parser(PossibleValuesParser::new(words));
     }

@@ -358,7 +358,7 @@ fn mistakes_in_texts() {
         "queue",
         "{\"process\":0,\"f\":\"dequeue\"}",
         expect![
-            "line 1: expected a `type` of `invoke`, `ok`, `fail`, `info` or `crash`, found none"
+            "line 1: expected a `type` of `invoke`, `ok`, `fail`, `info`, `crash`, `recovered-ok` or `recovered-fail`, found none"
         ],
     );
     check_error(
