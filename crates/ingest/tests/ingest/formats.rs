@@ -365,7 +365,7 @@ fn mistakes_in_texts() {
         "queue",
         "{\"process\":0,\"type\":\"invoked\"}",
         expect![[
-            r#"line 1: expected a `type` of `invoke`, `ok`, `fail`, `info` or `crash`, found "invoked""#
+            r#"line 1: expected a `type` of `invoke`, `ok`, `fail`, `info`, `crash`, `recovered-ok` or `recovered-fail`, found "invoked""#
         ]],
     );
     check_error(
