@@ -88,3 +88,44 @@ fn stuck_is_asked_of_any_number_of_calls_too() {
     assert!(found.any_calls && found.outcome.is_holds(), "{found:?}");
     assert!(matches!(found.stuck, StuckCheck::Passed { .. }), "{found:?}");
 }
+
+/// A state that is not expanded, because a later one of its level covers it, is none that has every
+/// way on. `finish` is called once, by two ways of four transitions each, the first of which leaves
+/// fewer calls; a second `finish` would answer wrongly.
+#[test]
+fn what_was_not_expanded_has_not_every_way_on() {
+    let source = "spec {
+            state done: bool;
+            op short() { } op long() { } op finish() -> bool { done = true; return true; }
+        }
+        shared called: bool = false; shared done: bool = false; shared inside: bool = false;
+        shared phase: int = 0; shared way: int = 0;
+        role helper: short, long;
+        role owner: finish;
+        op short() {
+            atomic {
+                assume(called);
+                if !done && phase < 2 { phase = phase + 1; if phase == 2 { way = 1; } }
+            }
+        }
+        op long() {
+            let starts = false;
+            atomic {
+                assume(called);
+                if !done && phase == 0 { inside = true; starts = true; }
+            }
+            if starts { atomic { inside = false; phase = 2; way = 2; } }
+        }
+        op finish() -> bool {
+            let late = false;
+            atomic { called = true; late = done; }
+            if late { return false; }
+            atomic { assume(phase == 2 && !inside); way = 0; done = true; }
+            return true;
+        }
+        bounds { helper: 1, owner: 1, ops: 3, ops(owner): 1, values: 1 }";
+    let found = report(source, Calls::Each(3), |_| {});
+    assert!(found.outcome.is_holds() && !found.any_calls, "{found:?}");
+    let more = report(&source.replace("ops(owner): 1", "ops(owner): 2"), Calls::Each(3), |_| {});
+    assert!(more.outcome.violation().is_some(), "{more:?}");
+}
