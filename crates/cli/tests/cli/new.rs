@@ -77,8 +77,10 @@ fn completions_know_what_values_may_be() {
     for shell in ["bash", "zsh", "fish"] {
         let ended = linchpin(folder.path(), &["completions", shell]).assert().success();
         let script = String::from_utf8_lossy(&ended.get_output().stdout).into_owned();
-        for word in ["context-bound=", "priority-queue", "L020", "lock-free", "porcupine"] {
+        for word in ["context-bound=", "priority-queue", "lock-free", "porcupine"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
+        // For fish, `clap_complete` knows no values of arguments without a flag.
+        assert_eq!(script.contains("L020"), shell != "fish", "{shell}");
     }
 }
