@@ -3,7 +3,7 @@
 use linchpin_refine::{ClusterError, Peer, Task};
 use std::io::{self, Read, Write};
 
-/// So every greeting begins: whoever does not say this is none of us.
+/// So every greeting begins: a process that does not say this is no linchpin.
 const MAGIC: [u8; 8] = *b"linchpin";
 
 /// Bytes of a greeting, with the version filled up with zeros.

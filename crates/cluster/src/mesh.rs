@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// So long the first search waits for processes that were not started yet.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whoever calls has so long to say who it is.
+/// A process that connects has so long to say which it is.
 const TO_GREET: Duration = Duration::from_secs(5);
 
 /// How often anything is looked at.
@@ -188,7 +188,7 @@ impl Asked<'_> {
         self.mine.agrees(theirs, self.mesh.peer(process)).map_err(NotMet::Error)
     }
 
-    /// The greeting of whoever is at the other end; `None` if there is none.
+    /// The greeting of the process at the other end; `None` if there is none.
     fn greeting(
         &self,
         socket: &mut TcpStream,

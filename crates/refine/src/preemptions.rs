@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// How often limits are looked at: once in so many states.
 const EVERY: usize = 256;
 
-/// Whoever goes on, it is no preemption.
+/// Whichever thread goes on, it is no preemption.
 const ANY: usize = usize::MAX;
 
 /// A state beside the thread that goes on for nothing.
