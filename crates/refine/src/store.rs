@@ -136,6 +136,12 @@ fn shard_of(hash: u64) -> usize {
     (hash >> 8) as usize % SHARDS
 }
 
+/// The shard of a node, and its number there.
+fn place(id: NodeId) -> (usize, usize) {
+    let id = id as usize;
+    (id % SHARDS, id / SHARDS)
+}
+
 /// Which of so many owners adds states with this hash of the front.
 pub(crate) fn owner_of(hash: u64, owners: usize) -> usize {
     shard_of(hash) % owners
@@ -229,14 +235,16 @@ pub(crate) struct Reading<'a> {
 impl Reading<'_> {
     /// Looks at a node that is asked for soon: see [`Owned::look_for`].
     pub fn look_at(&self, id: NodeId) -> usize {
-        let shard = &self.shards[id as usize % SHARDS];
-        shard.fronts.get(shard.nodes.get(id as usize / SHARDS).front).len()
+        let (index, number) = place(id);
+        let shard = &self.shards[index];
+        shard.fronts.get(shard.nodes.get(number).front).len()
     }
 
     /// Copies the bytes of a node out; returns it.
     pub fn get(&self, id: NodeId, out: &mut Vec<u8>) -> Node {
         out.clear();
-        let node = self.shards[id as usize % SHARDS].append(id, out);
+        let (index, number) = place(id);
+        let node = self.shards[index].append(number, out);
         self.components.append(node.back, out);
         node
     }
@@ -249,7 +257,7 @@ impl Reading<'_> {
         sizes: &[usize],
         mut covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> bool {
-        let (index, number) = (id as usize % SHARDS, id as usize / SHARDS);
+        let (index, number) = place(id);
         let shard = &self.shards[index];
         let Node { front, back, set, .. } = shard.nodes.get(number);
         let allowance = |node: Node| &*shard.allowances.items[node.allowance()];
@@ -273,8 +281,8 @@ impl Reading<'_> {
 
 impl Shard {
     /// Appends the allowance and the front of a node.
-    fn append(&self, id: NodeId, out: &mut Vec<u8>) -> Node {
-        let node = self.nodes.get(id as usize / SHARDS);
+    fn append(&self, number: usize, out: &mut Vec<u8>) -> Node {
+        let node = self.nodes.get(number);
         out.extend_from_slice(&self.allowances.items[node.allowance()]);
         out.extend_from_slice(self.fronts.get(node.front));
         node
@@ -334,7 +342,8 @@ impl Store {
     /// Copies the bytes of a node out; returns it.
     pub fn get(&self, id: NodeId, out: &mut Vec<u8>) -> Node {
         out.clear();
-        let node = self.shard(id as usize % SHARDS).append(id, out);
+        let (index, number) = place(id);
+        let node = self.shard(index).append(number, out);
         self.components.append(node.back, out);
         node
     }
@@ -347,8 +356,8 @@ impl Store {
     /// Notes that the allowance of a node kept something from happening, or that it was not
     /// expanded.
     pub fn mark_refused(&self, id: NodeId) {
-        let mut shard = self.shard_mut(id as usize % SHARDS);
-        shard.nodes.get_mut(id as usize / SHARDS).allowance |= REFUSED;
+        let (index, number) = place(id);
+        self.shard_mut(index).nodes.get_mut(number).allowance |= REFUSED;
     }
 
     /// Whether what a complete search has visited is closed under all steps that any allowance
