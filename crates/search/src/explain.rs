@@ -56,14 +56,38 @@ pub(crate) fn stuck(
         }
         many => format!("in one of {} states, such as {}", possible.len(), many[..2].join(" and ")),
     };
-    let rest = match has_company(history, culprit) {
-        true => ", or in what others in progress make of that, and none of it gives this answer",
-        false => ", and that does not give this answer",
+    let rest = match Taken::of(culprit, possible) {
+        Taken::Always => ", where it had taken effect itself, with another answer",
+        Taken::Sometimes => ", and no order of those in progress leads from there to this answer",
+        Taken::Never if has_company(history, culprit) => {
+            ", or in what others in progress make of that, and none of it gives this answer"
+        }
+        Taken::Never => ", and that does not give this answer",
     };
     format!(
         "{} cannot be explained: just before it returned, the object can only have been {states}{rest}",
         say.operation(culprit)
     )
+}
+
+/// In which of the possible states the culprit had taken effect, so with another answer than it gave.
+enum Taken {
+    Always,
+    Sometimes,
+    Never,
+}
+
+impl Taken {
+    fn of(culprit: OpId, possible: &[Possible]) -> Taken {
+        let took = |possible: &&Possible| possible.in_effect.contains(&culprit);
+        match possible.iter().filter(took).count() {
+            0 => Taken::Never,
+            count if count == possible.len() && possible.iter().all(|it| !it.has_others) => {
+                Taken::Always
+            }
+            _ => Taken::Sometimes,
+        }
+    }
 }
 
 /// Whether other operations on the object were in progress when this one returned.

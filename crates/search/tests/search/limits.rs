@@ -210,3 +210,19 @@ fn the_sentence_says_that_others_may_have_taken_effect() {
     assert_eq!(at, Some(Rank::new(6)));
     expect_test::expect!["read → 2 by process d cannot be explained: just before it returned, the object can only have been in the state 3 (after add(3) by process c or others, still in progress), or in what others in progress make of that, and none of it gives this answer"].assert_eq(&explanation);
 }
+
+/// The culprit is not said to be in progress beside itself: it had taken effect too early.
+#[test]
+fn the_sentence_says_that_the_culprit_had_taken_effect() {
+    let events = [
+        ("a", "dequeue", Value::Null),
+        ("b", "enqueue", Value::Int(1)),
+        ("b", "ok", Value::Null),
+        ("b", "dequeue", Value::Null),
+        ("b", "ok", Value::Null),
+        ("a", "ok", Value::Null),
+    ];
+    let Violation { explanation, at, .. } = violation(&Queue::default(), &events);
+    assert_eq!(at, Some(Rank::new(5)));
+    expect_test::expect!["dequeue → null by process a cannot be explained: just before it returned, the object can only have been in the state [] (after dequeue by process a, still in progress), where it had taken effect itself, with another answer"].assert_eq(&explanation);
+}
