@@ -192,8 +192,9 @@ impl Processes {
             usize::from(threads),
             hooks,
         )?;
-        // To drop this would wait for threads, which sleep for ever where a connection is lost.
-        std::mem::forget(threads_of_wires);
+        // To drop this is to wait for threads, which sleep for ever where a connection is lost. If
+        // nobody waited, the stacks of those that end would be kept.
+        Builder::new().name("wires".into()).spawn(move || drop(threads_of_wires))?;
         let first = u16::try_from(self.process).map_err(io::Error::other)? * threads;
         let totals = Mutex::new(Stats::default());
         let shared =
