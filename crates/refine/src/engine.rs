@@ -243,7 +243,7 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     if verdict == Verdict::HoldsWithinBounds {
         answer.faults = Faults::NeverFails;
     }
-    if matches!(report.stuck, StuckCheck::Passed { .. }) {
+    if matches!(report.stuck, StuckCheck::Passed { without_crashed_threads: false, .. }) {
         answer.stuck = Stuck::Never;
     }
     answer.stats = stats(report);
@@ -509,6 +509,9 @@ fn unchecked(report: &Report) -> &'static str {
         StuckCheck::Off if report.outcome.is_holds() => {
             "; whether operations can get stuck was not checked"
         }
+        StuckCheck::Passed { without_crashed_threads: true, .. } => {
+            "; whether operations wait for ever for a thread that crashed was not checked"
+        }
         StuckCheck::Off | StuckCheck::Passed { .. } | StuckCheck::Found => "",
     }
 }
@@ -517,6 +520,11 @@ fn unchecked(report: &Report) -> &'static str {
 fn stuck_note(check: &StuckCheck) -> Option<String> {
     let reason = match check {
         StuckCheck::Off | StuckCheck::Found => return None,
+        StuckCheck::Passed { without_crashed_threads: true, .. } => {
+            let said = "from every state that is reached without a crash of one thread, every \
+                        pending operation can still return";
+            return Some(said.to_owned());
+        }
         StuckCheck::Passed { .. } => {
             return Some("from every state, every pending operation can still return".to_owned());
         }

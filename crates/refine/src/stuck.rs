@@ -68,6 +68,8 @@ pub enum StuckCheck {
         states: usize,
         /// Whether the values that were passed stand for all.
         any_values: bool,
+        /// Threads may crash by themselves: only runs in which none does were looked at.
+        without_crashed_threads: bool,
     },
     /// An operation can get stuck: the counterexample shows it.
     Found,
@@ -143,7 +145,7 @@ fn with_reductions(
     starts: &[Vec<u8>],
 ) -> Result<(StuckCheck, Option<Counterexample>), SpaceError> {
     let (bound, workers) = (options.stuck_states, options.search.workers);
-    // Others may well wait for a thread that crashed by itself.
+    // Others may well wait for a thread that crashed by itself: its locks stay taken.
     let bounds = Bounds { thread_crashes: 0, ..options.bounds };
     let space = Space::new(program, bounds, reductions)?.with_calls_apart().ignoring_points();
     let not_made = |why: NotMade| Ok((StuckCheck::NotMade(why), None));
@@ -157,7 +159,8 @@ fn with_reductions(
     Ok(match check.first_stuck()? {
         Answer::None => {
             let any_values = space.covers_any_values();
-            (StuckCheck::Passed { states: graph.len(), any_values }, None)
+            let without_crashed_threads = options.bounds.thread_crashes > 0;
+            (StuckCheck::Passed { states: graph.len(), any_values, without_crashed_threads }, None)
         }
         Answer::Undecided(why) => (StuckCheck::NotMade(why), None),
         Answer::At(_) if !starts.is_empty() => (StuckCheck::Found, None),

@@ -37,7 +37,9 @@ impl Finding {
         let judged = judge.and_then(|judge| judge.judge(run, judging(stop)));
         match (judged, &run.end) {
             (Some(Judgement::Violated(violation)), _) => Finding::NotLinearizable(violation),
-            (_, End::Blocked { threads }) if is_deadlock(threads) => Finding::Deadlock,
+            (_, End::Blocked { threads }) if is_deadlock(threads) && !has_crashed_thread(run) => {
+                Finding::Deadlock
+            }
             (_, End::Blocked { .. } | End::StepLimit) => Finding::Unfinished,
             (Some(Judgement::Inconclusive(reason)), _) => Finding::NotJudged(said(&reason)),
             (None, _) => {
@@ -65,6 +67,11 @@ fn said(reason: &Inconclusive) -> String {
 /// How long a history may be judged.
 fn judging(stop: &Stop) -> Limits {
     Limits { deadline: Some(Instant::now() + PATIENCE), memory: None, ..stop.limits() }
+}
+
+/// Whether a thread crashed by itself: its locks stay taken, so others may well wait for ever.
+pub fn has_crashed_thread(run: &Run) -> bool {
+    run.crashes.iter().any(|crash| crash.process.is_some())
 }
 
 /// Whether a thread waits for a lock whose holder waits for a lock, and so on in a circle. A thread

@@ -1,7 +1,7 @@
 //! A run as JSON lines, as one JSON object, as a few lines of text, as a page.
 
 use super::again;
-use super::finding::Finding;
+use super::finding::{Finding, has_crashed_thread};
 use super::search::Shown;
 use crate::args::{MemoryArg, RunArgs, Schedule};
 use crate::{limits, output};
@@ -113,6 +113,9 @@ impl<'a> Presentation<'a> {
             (End::Faulted(fault), _) => fault.to_string(),
             (End::Blocked { threads }, Finding::Deadlock) => {
                 format!("blocked for ever: {}", waits(threads))
+            }
+            (End::Blocked { threads }, _) if has_crashed_thread(self.run()) => {
+                format!("blocked; locks of a thread that crashed stay taken: {}", waits(threads))
             }
             (End::Blocked { threads }, _) => {
                 format!("blocked, unless a further call helps: {}", waits(threads))
