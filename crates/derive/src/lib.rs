@@ -46,5 +46,5 @@ pub use derivation::{Derivation, derive, derive_within};
 pub use engine::Reduce;
 pub use explorer::Fault;
 pub use form::Form;
-pub use proof::{Attempt, Conclusion, Obstacle, Tries, prove};
+pub use proof::{Attempt, Conclusion, Obstacle, Passed, Tries, prove};
 pub use refusal::Refusal;

@@ -7,8 +7,9 @@ use crate::form::Form;
 use crate::observed::observed;
 use crate::{build, integers, replay, symbolic_spec};
 use linchpin_ir::model_spec::{SpecError, spec_of};
-use linchpin_ir::program::{Program, SpecSource};
+use linchpin_ir::program::{Parameter, Program, SpecSource, Type};
 use linchpin_reduce::{Options, Proof};
+use linchpin_spec::Value;
 use linchpin_subop::model::SpecLine;
 use linchpin_subop::sequential::{
     self, Bounds, Domain, NotTaken, NotTried, Reference, Sequential, SequentialCall,
@@ -70,6 +71,46 @@ pub struct Attempt {
     pub counts: bool,
     /// Of a proof: where a step fails, as far as is known; empty if no step ever does.
     pub faults: Vec<Fault>,
+    /// The integers that clients pass where the program has no range.
+    pub passed: Passed,
+    /// Calls with other integers, one after the other, that are not those of the specification: why
+    /// only some integers are passed.
+    pub otherwise: Option<Vec<SequentialCall>>,
+}
+
+/// The integers that clients pass where the program has no range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// Any.
+    Any,
+    /// Those above 0, as in every bounded check: a model may take others for marks of its own.
+    AboveZero,
+}
+
+impl Passed {
+    /// The integers that are passed for a parameter: from the first up to the second, which is
+    /// excluded; any if there is none.
+    pub fn range(self, parameter: &Parameter) -> Option<(i64, i64)> {
+        match (parameter.range, self) {
+            (None, Passed::AboveZero) if parameter.ty == Type::Int => Some((1, i64::MAX)),
+            (range, _) => range,
+        }
+    }
+
+    /// Whether these calls pass only such integers.
+    fn covers(self, program: &Program, form: &Form, calls: &[SequentialCall]) -> bool {
+        let is_within = |call: &SequentialCall| {
+            let line = form.lines.iter().find(|line| line.operation == call.operation)?;
+            let operation = program.operations.iter().find(|one| one.name == line.method)?;
+            let arguments = operation.arguments(&call.argument)?;
+            let mut pairs = operation.parameters.iter().zip(&arguments);
+            Some(pairs.all(|(parameter, value)| match (self.range(parameter), value) {
+                (Some((from, to)), Value::Int(value)) => (from..to).contains(value),
+                _ => true,
+            }))
+        };
+        calls.iter().all(|call| is_within(call).unwrap_or(true))
+    }
 }
 
 /// What follows from an attempt.
@@ -167,13 +208,14 @@ fn sequential_check(
     form: &Form,
     program: &Program,
     bounds: &Bounds,
+    passed: Passed,
 ) -> Result<Sequential, SpecError> {
     let symbolic = symbolic_spec::of(program);
     let constants = integers::of(program).constants;
     let compared: Vec<Vec<BTreeSet<i64>>> =
         form.lines.iter().map(|line| integers::compared(program, &line.method)).collect();
     let domains: Vec<Vec<Domain>> =
-        form.lines.iter().map(|line| domains_of(program, line)).collect();
+        form.lines.iter().map(|line| domains_of(program, line, passed)).collect();
     // The specification must have every operation of the code.
     let plain = spec_of(program)?.spec;
     let (spec, block) = match &program.spec {
@@ -200,12 +242,12 @@ fn sequential_check(
 }
 
 /// What clients pass for each argument of a line's operation.
-fn domains_of(program: &Program, line: &SpecLine) -> Vec<Domain> {
+fn domains_of(program: &Program, line: &SpecLine, passed: Passed) -> Vec<Domain> {
     let operation = program.operations.iter().find(|operation| operation.name == line.method);
     let parameters = operation.map_or(&[][..], |operation| &operation.parameters);
     parameters
         .iter()
-        .map(|parameter| match parameter.range {
+        .map(|parameter| match passed.range(parameter) {
             Some((from, to)) => Domain::Range(from, to),
             None => Domain::Integers,
         })
@@ -213,11 +255,31 @@ fn domains_of(program: &Program, line: &SpecLine) -> Vec<Domain> {
 }
 
 /// Tries the forms one after the other. The last one tried, which has all steps, is returned if
-/// none is proved.
+/// none is proved. Where only integers are wrong that clients pass in no bounded check, it is asked
+/// again without them.
 pub fn prove(
     derivation: &Derivation,
     program: &Program,
     tries: &Tries,
+) -> Result<Attempt, SpecError> {
+    let attempt = prove_of(derivation, program, tries, Passed::Any)?;
+    match attempt.conclusion() {
+        Conclusion::Violated(calls)
+            if !Passed::AboveZero.covers(program, &attempt.form, &calls) =>
+        {
+            let attempt = prove_of(derivation, program, tries, Passed::AboveZero)?;
+            let is_violated = attempt.verdict() == Verdict::Violated;
+            Ok(Attempt { otherwise: (!is_violated).then_some(calls), ..attempt })
+        }
+        _ => Ok(attempt),
+    }
+}
+
+fn prove_of(
+    derivation: &Derivation,
+    program: &Program,
+    tries: &Tries,
+    passed: Passed,
 ) -> Result<Attempt, SpecError> {
     // The one with all steps says most about why a proof fails.
     let whole = derivation.whole();
@@ -227,13 +289,14 @@ pub fn prove(
     for (at, form) in forms.into_iter().enumerate() {
         let analysed = Analysed::new(derivation, form);
         if analysed.is_promising() {
-            let attempt = analysed.attempt(derivation, program, tries, at + 1)?;
+            let attempt = analysed.attempt(derivation, program, tries, passed, at + 1)?;
             if attempt.verdict() != Verdict::Inconclusive {
                 return Ok(with_faults(derivation, attempt));
             }
         }
     }
-    let attempt = Analysed::new(derivation, whole).attempt(derivation, program, tries, total)?;
+    let whole = Analysed::new(derivation, whole);
+    let attempt = whole.attempt(derivation, program, tries, passed, total)?;
     Ok(with_faults(derivation, attempt))
 }
 
@@ -271,6 +334,7 @@ impl Analysed {
         derivation: &Derivation,
         program: &Program,
         tries: &Tries,
+        passed: Passed,
         tried: usize,
     ) -> Result<Attempt, SpecError> {
         let mut bounds = tries.bounds.clone();
@@ -279,7 +343,7 @@ impl Analysed {
             bounds.steps = bounds.steps.min(STEPS_TO_EXPLAIN);
         }
         let Analysed { form, proof, open_guess, beyond_the_code } = self;
-        let sequential = sequential_check(&form, program, &bounds)?;
+        let sequential = sequential_check(&form, program, &bounds, passed)?;
         let replayed = match &sequential {
             Sequential::Violated { calls } => replay::is_possible(program, &form, calls),
             _ => false,
@@ -295,6 +359,8 @@ impl Analysed {
             tried,
             counts: derivation.counts,
             faults: Vec::new(),
+            passed,
+            otherwise: None,
         })
     }
 }

@@ -4,7 +4,7 @@ use super::{
     NAME, add_extras, assumptions, in_words, inconclusive, proof_reason, sequential_notes,
     wrong_calls,
 };
-use crate::{Attempt, Conclusion, Fault, Form, Obstacle, Tries, derive_within, prove};
+use crate::{Attempt, Conclusion, Fault, Form, Obstacle, Passed, Tries, derive_within, prove};
 use linchpin_certify::Ranges;
 use linchpin_engine::{Answer, EngineError, Faults, ModelBounds, Request, Stat, Subject};
 use linchpin_ir::program::Program;
@@ -34,7 +34,7 @@ pub fn answer(
     let tries = tries(program, bounds, request);
     let attempt = prove(&derivation, program, &tries).map_err(EngineError::of)?;
     let mut answer = describe(&attempt);
-    let ranges = ranges(program, &attempt.form);
+    let ranges = ranges(program, &attempt.form, attempt.passed);
     add_extras(subject, request, &attempt.proof, ranges, &mut answer);
     Ok(answer)
 }
@@ -51,11 +51,11 @@ fn tries(program: &Program, bounds: ModelBounds, request: &Request<'_>) -> Tries
 }
 
 /// The integers that clients pass to each operation of a form.
-fn ranges(program: &Program, form: &Form) -> Vec<Ranges> {
+fn ranges(program: &Program, form: &Form, passed: Passed) -> Vec<Ranges> {
     let of = |line: &SpecLine| {
         let operation = program.operations.iter().find(|operation| operation.name == line.method);
         operation.map_or_else(Vec::new, |operation| {
-            operation.parameters.iter().map(|parameter| parameter.range).collect()
+            operation.parameters.iter().map(|parameter| passed.range(parameter)).collect()
         })
     };
     form.lines.iter().map(of).collect()
@@ -83,10 +83,10 @@ fn describe(attempt: &Attempt) -> Answer {
         Conclusion::Proved => {
             format!(
                 "{}; that they return is checked within bounds only",
-                proof_reason(sequential, &open)
+                proof_reason(sequential, attempt.passed, &open)
             )
         }
-        Conclusion::ProvedIfSequential => proof_reason(sequential, &open),
+        Conclusion::ProvedIfSequential => proof_reason(sequential, attempt.passed, &open),
         Conclusion::Violated(_) => "a sequential execution is wrong".to_owned(),
         Conclusion::Inconclusive(obstacle) => format!("not proved: {}", said(form, obstacle)),
     };
@@ -118,6 +118,13 @@ fn describe(attempt: &Attempt) -> Answer {
         }
     }
     answer.notes.extend(sequential_notes(sequential));
+    if let Some(calls) = &attempt.otherwise {
+        answer.notes.push(format!(
+            "only integers above 0 are passed; with others these calls are not those of the \
+             specification: {}",
+            in_words(&form.model, calls).join(", ")
+        ));
+    }
     if verdict == Verdict::Inconclusive && sequential.tried().is_some() {
         answer.notes.extend(proof.obstacle_text().lines().map(str::to_owned));
     }

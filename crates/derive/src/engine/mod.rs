@@ -5,6 +5,7 @@ mod code;
 mod shown;
 mod subop;
 
+use crate::Passed;
 use linchpin_certify::{FileHash, Ranges, ReductionCertificate, Sha256};
 use linchpin_engine::{
     Answer, Artifact, Counterexample, Engine, EngineError, Language, Request, Source, Subject,
@@ -52,9 +53,12 @@ impl Engine for Reduce {
 }
 
 /// The reason of a proof, which says on what it rests; `open` are the places where a step may fail.
-fn proof_reason(sequential: &Sequential, open: &[String]) -> String {
+fn proof_reason(sequential: &Sequential, passed: Passed, open: &[String]) -> String {
     let mut reason =
         "linearizable for any number of threads, operations and heap objects".to_owned();
+    if passed == Passed::AboveZero {
+        reason += ", and any values above 0";
+    }
     let assumed = match sequential.assumption() {
         Some(Assumption::SequentialExecutions(known)) => Some(known),
         _ => None,

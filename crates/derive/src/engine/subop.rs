@@ -1,6 +1,7 @@
 //! `.subop` files: the sub-operations as they are written.
 
 use super::{NAME, add_extras, assumptions, proof_reason, sequential_notes, wrong_calls};
+use crate::Passed;
 use linchpin_engine::{Answer, Counterexample, EngineError, Request, Stat, Subject, Wrong};
 use linchpin_reduce::{Answer as Claimed, Obstacle, Options, Proof, prove};
 use linchpin_subop::model::OperationId;
@@ -65,7 +66,9 @@ fn conclude(
             return (Verdict::Violated, reason, Some(wrong_calls(model, calls)));
         }
         _ if !proof.is_proved() => return not_proved(model, proof),
-        Sequential::Shown { .. } | Sequential::Tried { .. } => proof_reason(sequential, &[]),
+        Sequential::Shown { .. } | Sequential::Tried { .. } => {
+            proof_reason(sequential, Passed::Any, &[])
+        }
         Sequential::NeverExecuted { .. } => format!(
             "no sequential execution that was tried comes to the end of {}",
             never_executed(model, sequential).join(", ")
