@@ -151,7 +151,7 @@ impl<'a> Climbing<'a> {
             }
         }
         said.extend(self.without_crashes.iter().map(|engine| {
-            let reason = "it knows no crashes; `--crashes 0` leaves them out";
+            let reason = "it knows no crashes; `--crashes 0 --thread-crashes 0` leaves them out";
             Answer::not_asked(engine.name(), reason)
         }));
         said

@@ -149,7 +149,7 @@ pub fn verify(
         if asked {
             let mut said = engine.answer(&subject, request)?;
             if crashes && !engine.knows_crashes() {
-                said.iter_mut().for_each(|answer| answer.assumptions.push(Assumption::NoCrashes));
+                said.iter_mut().for_each(without_crashes);
             }
             answers.extend(said);
         } else if wanted {
@@ -158,6 +158,14 @@ pub fn verify(
     }
     put_together(loaded, &mut answers, request)?;
     Ok(conclude(loaded, answers, request))
+}
+
+/// Says of an answer that crashes, which were asked for, were left out: also in its first line.
+fn without_crashes(answer: &mut Answer) {
+    answer.assumptions.push(Assumption::NoCrashes);
+    if answer.verdict != Verdict::Inconclusive {
+        answer.reason += "; crashes were left out";
+    }
 }
 
 /// Asks one engine, which need not be one of [`ENGINES`].
