@@ -5,7 +5,7 @@ use crate::{Status, allocator, memory, output};
 use linchpin_verdict::{Limits, StopFlag, StopReason, Verdict};
 use serde_json::{Map, Value as Json, json};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often the limits are looked at.
@@ -58,6 +58,8 @@ pub struct Stop {
     stops_soon: Arc<AtomicBool>,
     /// What is wrong for sure, whatever else would be found.
     found: Arc<OnceLock<String>>,
+    /// What is written to standard output if the work has to be ended: what it has found so far.
+    so_far: Arc<Mutex<String>>,
     /// When the time is up.
     deadline: Option<Instant>,
     /// How much memory may be used, in bytes.
@@ -73,6 +75,7 @@ impl Stop {
             at_once: Arc::default(),
             stops_soon: Arc::default(),
             found: Arc::default(),
+            so_far: Arc::default(),
             deadline: limits.time_limit.map(|limit| Instant::now() + limit),
             memory: limits.memory_limit.or_else(|| memory::free().map(|free| free / 2)),
         };
@@ -143,6 +146,12 @@ impl Stop {
         let _ = self.found.set(words);
     }
 
+    /// What has been found so far, in place of what was said of it before: it is written to standard
+    /// output if the work has to be ended.
+    pub fn so_far(&self, words: String) {
+        *self.so_far.lock().unwrap_or_else(PoisonError::into_inner) = words;
+    }
+
     /// Does work that says nothing unless it is completed, like reading: if it should stop it is
     /// ended at once.
     pub fn ending_at_once<T>(&self, work: impl FnOnce() -> T) -> T {
@@ -191,8 +200,10 @@ impl Stop {
             Some(found) => (Verdict::Violated, found.clone(), Status::Violated),
             None => (Verdict::Inconclusive, describe(reason), Status::Inconclusive),
         };
+        // There is no one left to tell if this fails.
+        let so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = output::write_stdout(&so_far);
         if let Some(object) = json {
-            // There is no one left to tell if this fails.
             let _ = output::write_stdout(&completed(object, verdict, &words));
         }
         output::say(&format!("{verdict}: {words}\n"));

@@ -10,7 +10,7 @@
 //! instead, `--write-back 20` makes it take some turns of an empty loop. Without `--log` nothing is
 //! logged: the difference is what logging costs.
 
-use linchpin_pmwcas::driver::{THREADS, WORDS, Workload, run};
+use linchpin_pmwcas::driver::{THREADS, WORDS, Watch, Workload, run};
 use linchpin_pmwcas::{Kind, WriteBack};
 use std::env;
 use std::fs::File;
@@ -26,7 +26,13 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     };
-    let run = run(&workload, log.is_some());
+    let run = match run(&workload, log.is_some(), &Watch::default()) {
+        Ok(run) => run,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(3);
+        }
+    };
     let each = 1e9 * run.time.as_secs_f64() / run.operations as f64;
     println!("{} operations in {:.3} s, {each:.0} ns each", run.operations, run.time.as_secs_f64());
     let written = |path: &String| run.write(&mut BufWriter::new(File::create(path)?));

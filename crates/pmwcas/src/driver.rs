@@ -4,15 +4,20 @@
 //! thread has its log, all stamps come from one counter, and a failure says which word failed.
 //! Sorted by their stamps, the logs are a history.
 //!
-//! [`run`] makes a [`Run`]; [`Run::write`] makes the history.
+//! [`run`] makes a [`Run`]; [`Run::write`] makes the history. `watched` is what looks after the
+//! threads meanwhile.
+
+mod watched;
+
+pub use watched::{RunError, Watch};
 
 use crate::{Change, Kind, Pmwcas, WriteBack};
 use linchpin_record::Clock;
 use linchpin_sync::persistent::Pool;
 use std::io::{self, Write};
-use std::sync::Barrier;
-use std::thread;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
+use watched::Pulse;
 
 /// So many words there can be.
 pub const WORDS: usize = 256;
@@ -86,37 +91,48 @@ pub struct Prefix {
 /// Runs threads that read two words and change both if nothing has happened to them: three
 /// operations a round. With `logging`, each is stamped and written down.
 ///
+/// # Errors
+///
+/// If it is asked to stop, or if no thread gets on.
+///
 /// # Panics
 ///
 /// If there are too many threads or words, or too few.
-pub fn run(workload: &Workload, logging: bool) -> Run {
+pub fn run(workload: &Workload, logging: bool, watch: &Watch<'_>) -> Result<Run, RunError> {
     assert!((1..=THREADS).contains(&workload.threads), "at most {THREADS} threads");
     assert!((2..=WORDS).contains(&workload.words), "2 to {WORDS} words");
-    let words = Words::create(&Pool::new(), workload.kind).with(workload.write_back);
-    let (clock, barrier) = (Clock::new(), Barrier::new(workload.threads));
-    let (words, clock, barrier) = (&words, &clock, &barrier);
-    let worker = |thread| {
-        move || Worker::new(workload, thread, words, logging.then_some(clock)).work(barrier)
-    };
-    let done: Vec<(Duration, Vec<Record>)> = thread::scope(|scope| {
-        let workers: Vec<_> =
-            (1..).take(workload.threads).map(|thread| scope.spawn(worker(thread))).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
+    let shared = Arc::new(Shared {
+        words: Words::create(&Pool::new(), workload.kind).with(workload.write_back),
+        clock: logging.then(Clock::new),
+        barrier: Barrier::new(workload.threads),
+        workload: workload.clone(),
     });
-    Run {
+    let worker = |number: usize, pulse: Pulse| {
+        let shared = Arc::clone(&shared);
+        move || Worker::new(&shared, number as u64 + 1, pulse).work()
+    };
+    let done: Vec<(Duration, Vec<Record>)> = watched::all(workload.threads, worker, watch)?;
+    Ok(Run {
         operations: workload.parts.iter().sum::<usize>() * workload.threads,
         time: done.iter().map(|(time, _)| *time).max().unwrap_or_default(),
         logs: done.into_iter().map(|(_, log)| log).collect(),
         parts: workload.parts.clone(),
-    }
+    })
+}
+
+/// What the threads share.
+struct Shared {
+    words: Words,
+    /// Where stamps come from, if they are wanted.
+    clock: Option<Clock>,
+    barrier: Barrier,
+    workload: Workload,
 }
 
 /// One thread.
 struct Worker<'a> {
-    words: &'a Words,
-    /// Where stamps come from, if they are wanted.
-    clock: Option<&'a Clock>,
-    workload: &'a Workload,
+    shared: &'a Shared,
+    pulse: Pulse,
     log: Vec<Record>,
     random: u64,
     /// The last value that it wrote, without its own number.
@@ -125,38 +141,38 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn new<'a>(
-        workload: &'a Workload,
-        thread: u64,
-        words: &'a Words,
-        clock: Option<&'a Clock>,
-    ) -> Worker<'a> {
-        let operations = if clock.is_some() { workload.parts.iter().sum() } else { 0 };
+    fn new(shared: &Shared, thread: u64, pulse: Pulse) -> Worker<'_> {
+        let workload = &shared.workload;
+        let operations = if shared.clock.is_some() { workload.parts.iter().sum() } else { 0 };
         let random = workload.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | thread;
         // The memory of the log is touched before the run, so that its pages are not part of it.
         let changes = [Change { address: 1, old: 1, new: 1 }; 2];
         let touched = Record { invoked: 1, returned: 1, what: What::Changed, changes };
         let mut log = vec![touched; operations];
         log.clear();
-        Worker { words, clock, workload, log, random, fresh: 0, thread }
+        Worker { shared, pulse, log, random, fresh: 0, thread }
     }
 
     /// All parts; how long they took, and what was done.
-    fn work(mut self, barrier: &Barrier) -> (Duration, Vec<Record>) {
-        barrier.wait();
+    fn work(mut self) -> (Duration, Vec<Record>) {
+        self.shared.barrier.wait();
         let started = Instant::now();
-        for part in &self.workload.parts {
+        for part in &self.shared.workload.parts {
             self.part(*part);
-            barrier.wait();
+            self.shared.barrier.wait();
         }
         (started.elapsed(), self.log)
     }
 
     fn part(&mut self, operations: usize) {
         for round in 0..operations.div_ceil(3) {
+            if !self.pulse.beat() {
+                return;
+            }
             let left = operations - 3 * round;
-            let first = self.draw(self.workload.words);
-            let second = (first + 1 + self.draw(self.workload.words - 1)) % self.workload.words;
+            let words = self.shared.workload.words;
+            let first = self.draw(words);
+            let second = (first + 1 + self.draw(words - 1)) % words;
             let mut changes = [Change { address: first, old: 0, new: 0 }; 2];
             for (change, address) in changes.iter_mut().zip([first, second]).take(left) {
                 let old = self.read(address);
@@ -171,9 +187,10 @@ impl Worker<'_> {
     }
 
     fn read(&mut self, address: usize) -> u64 {
-        let Some(clock) = self.clock else { return self.words.read(address) };
+        let Shared { words, clock, .. } = self.shared;
+        let Some(clock) = clock else { return words.read(address) };
         let invoked = clock.tick();
-        let old = self.words.read(address);
+        let old = words.read(address);
         let returned = clock.tick();
         let changes = [Change { address, old, new: 0 }; 2];
         self.log.push(Record { invoked, returned, what: What::Read, changes });
@@ -181,12 +198,13 @@ impl Worker<'_> {
     }
 
     fn change(&mut self, changes: [Change; 2]) {
-        let Some(clock) = self.clock else {
-            let _ = self.words.mwcas(&changes);
+        let Shared { words, clock, .. } = self.shared;
+        let Some(clock) = clock else {
+            let _ = words.mwcas(&changes);
             return;
         };
         let invoked = clock.tick();
-        let answer = self.words.mwcas(&changes);
+        let answer = words.mwcas(&changes);
         let returned = clock.tick();
         let what = match answer {
             Ok(()) => What::Changed,

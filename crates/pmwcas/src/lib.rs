@@ -6,7 +6,8 @@
 //! writes it back first.
 //!
 //! Descriptors are used again: each has a sequence number, which references repeat, and a volatile
-//! count of the threads that use it. It is used again when that is 0.
+//! count of the threads that use it. It is used again when that is 0. A reference to an entry that is
+//! being installed has the number of the attempt instead.
 //!
 //! `word` is what a word holds, `operation` the algorithm, `recover` what is done after a crash.
 //! [`driver`] runs it on real threads, which log what they do.
@@ -24,6 +25,7 @@ mod tests;
 pub use write_back::{HAS_INSTRUCTION, WriteBack};
 
 use linchpin_sync::persistent::{AtomicU64, Line, Ordering::SeqCst, Persistent, Pool};
+use operation::By;
 use primitives::{AtomicU64 as Count, spin_loop};
 use std::array;
 use word::Status;
@@ -61,6 +63,12 @@ pub enum Kind {
     ValuesStay,
     /// Reads return dirty values as they are.
     ReadsStay,
+    /// A reference is looked for clean, then dirty, to be replaced by a value: if it is cleaned in
+    /// between it stays.
+    CleanFirst,
+    /// All attempts to install an entry refer to it alike, as published: a late one is completed by
+    /// what was seen of an earlier one.
+    OneCondition,
 }
 
 linchpin_sync::persistent! {
@@ -102,6 +110,8 @@ pub struct Pmwcas<const WORDS: usize, const DESCRIPTORS: usize> {
     pool: Pool,
     /// How many threads use each descriptor.
     users: [Count; DESCRIPTORS],
+    /// How often each was helped while its operation was undecided.
+    helped: [Count; DESCRIPTORS],
     kind: Kind,
     write_back: WriteBack,
 }
@@ -118,8 +128,8 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     }
 
     fn of(pool: &Pool, kind: Kind) -> Self {
-        let users = array::from_fn(|_| Count::new(0));
-        Pmwcas { pool: pool.clone(), users, kind, write_back: WriteBack::default() }
+        let [users, helped] = array::from_fn(|_| array::from_fn(|_| Count::new(0)));
+        Pmwcas { pool: pool.clone(), users, helped, kind, write_back: WriteBack::default() }
     }
 
     /// The same with another cost of writing back.
@@ -168,7 +178,7 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
         if self.kind != Kind::DescriptorStays {
             self.persist(&**descriptor);
         }
-        let failed = self.help(number, sequence);
+        let failed = self.help(number, sequence, By::Owner);
         descriptor.status.store(Status::finished(sequence + 1), SeqCst);
         self.users[number].fetch_sub(1, SeqCst);
         failed.map_or(Ok(()), |entry| Err(sorted[entry].address))

@@ -6,6 +6,15 @@ use super::{Descriptor, Entry, Kind, Pmwcas};
 use crate::primitives::spin_loop;
 use linchpin_sync::persistent::{AtomicU64, Ordering::SeqCst};
 
+/// Who carries out an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// The thread that called it, once.
+    Owner,
+    /// A thread that met it.
+    Helper,
+}
+
 /// What to do with a word that is not as expected.
 enum Met {
     /// Try again: it was changed.
@@ -38,11 +47,12 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
 
     /// Carries out the operation with this sequence number; answers which entry failed, if one did.
     /// The caller is among the users of the descriptor.
-    pub(super) fn help(&self, number: usize, sequence: u64) -> Option<usize> {
+    pub(super) fn help(&self, number: usize, sequence: u64, by: By) -> Option<usize> {
         let descriptor = &*self.root().descriptors[number];
         let status = self.clean_status(descriptor);
         if (Status { sequence, state: State::Undecided }) == Status::of(status) {
-            let failed = self.install_all(descriptor, number, sequence);
+            let attempt = self.attempt(number, sequence, by);
+            let failed = self.install_all(descriptor, number, sequence, attempt);
             if failed.is_none() && self.kind != Kind::ReferencesStay {
                 self.write_references_back(descriptor, number, sequence);
             }
@@ -56,15 +66,31 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
         }
     }
 
+    /// A number that no other attempt at this descriptor has: even for the owner, odd for others.
+    fn attempt(&self, number: usize, sequence: u64, by: By) -> u64 {
+        match by {
+            By::Helper if self.kind != Kind::OneCondition => {
+                self.helped[number].fetch_add(1, SeqCst) << 1 | 1
+            }
+            By::Owner | By::Helper => sequence << 1,
+        }
+    }
+
     /// Refers from each word to the operation; answers the entry at which that was not possible.
-    fn install_all(&self, descriptor: &Descriptor, number: usize, sequence: u64) -> Option<usize> {
+    fn install_all(
+        &self,
+        descriptor: &Descriptor,
+        number: usize,
+        sequence: u64,
+        attempt: u64,
+    ) -> Option<usize> {
         for (index, entry) in entries(descriptor) {
             let (word, old) = (self.word(entry), entry.old.load(SeqCst));
-            let reference = condition(number, sequence, index);
+            let reference = condition(number, attempt, index);
             loop {
                 match word.compare_exchange(old, reference, SeqCst, SeqCst) {
                     Ok(_) => {
-                        self.complete(word, reference, descriptor, sequence, old);
+                        self.complete(word, reference, number, old);
                         break;
                     }
                     Err(seen) => match self.meet(word, seen, operation(number, sequence)) {
@@ -110,14 +136,13 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     fn help_met(&self, word: &AtomicU64, seen: u64, number: usize) {
         self.users[number].fetch_add(1, SeqCst);
         if word.load(SeqCst) == seen {
-            let descriptor = &*self.root().descriptors[number];
             match Word::of(seen) {
                 Word::Operation { sequence, .. } => {
-                    self.help(number, sequence);
+                    self.help(number, sequence, By::Helper);
                 }
-                Word::Condition { sequence, entry, .. } => {
-                    let old = descriptor.entries[entry].old.load(SeqCst);
-                    self.complete(word, seen, descriptor, sequence, old);
+                Word::Condition { entry, .. } => {
+                    let old = self.root().descriptors[number].entries[entry].old.load(SeqCst);
+                    self.complete(word, seen, number, old);
                 }
                 Word::Value(_) => {}
             }
@@ -125,18 +150,18 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
         self.users[number].fetch_sub(1, SeqCst);
     }
 
-    /// Installs an operation in a word that refers to its entry, if it is undecided.
-    fn complete(
-        &self,
-        word: &AtomicU64,
-        reference: u64,
-        descriptor: &Descriptor,
-        sequence: u64,
-        old: u64,
-    ) {
-        let Word::Condition { number, .. } = Word::of(reference) else { return };
-        let undecided = descriptor.status.load(SeqCst) == Status::undecided(sequence);
-        let then = if undecided { operation(number, sequence) | DIRTY } else { old };
+    /// Installs an operation in a word that refers to its entry, if it is undecided. The caller is
+    /// among the users of the descriptor.
+    ///
+    /// INVARIANT: an operation is installed in each word at most once. If the last step succeeds, the
+    /// reference was there since before the status was read, because no other attempt puts the same
+    /// one there. So the operation was undecided and not installed. If it has succeeded since, it was
+    /// installed in this word first, and the step fails; if it has failed, the attempt that refers
+    /// to the entry goes on and puts the old value back.
+    fn complete(&self, word: &AtomicU64, reference: u64, number: usize, old: u64) {
+        let status = Status::of(self.root().descriptors[number].status.load(SeqCst));
+        let undecided = status.state == State::Undecided;
+        let then = if undecided { operation(number, status.sequence) | DIRTY } else { old };
         let _ = word.compare_exchange(reference, then, SeqCst, SeqCst);
     }
 
@@ -173,11 +198,14 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
         for (_, entry) in entries(descriptor) {
             let word = self.word(entry);
             let value = if succeeded { &entry.new } else { &entry.old }.load(SeqCst);
-            let put = word.compare_exchange(reference, value | DIRTY, SeqCst, SeqCst);
-            if put == Err(reference | DIRTY) {
-                let dirty = reference | DIRTY;
-                let _ = word.compare_exchange(dirty, value | DIRTY, SeqCst, SeqCst);
+            // A reference that is dirty may be cleaned at any time, and is never dirty again. So it
+            // is missed neither time only if it is looked for dirty first.
+            let mut held = [reference | DIRTY, reference];
+            if self.kind == Kind::CleanFirst {
+                held.reverse();
             }
+            let put = |held| word.compare_exchange(held, value | DIRTY, SeqCst, SeqCst).is_ok();
+            let _ = held.into_iter().any(put);
             if self.kind != Kind::ValuesStay {
                 self.persist(word);
             }

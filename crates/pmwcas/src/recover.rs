@@ -32,23 +32,23 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
 
     /// What a word holds in which this was found.
     fn recovered(&self, address: u64, seen: u64) -> u64 {
-        let (number, sequence, entry) = match Word::of(seen) {
+        let (number, sequence) = match Word::of(seen) {
             Word::Value(value) => return value,
-            Word::Condition { number, sequence, entry } => (number, sequence, Some(entry)),
-            Word::Operation { number, sequence } => (number, sequence, None),
+            // It was never installed.
+            Word::Condition { number, entry } => {
+                return self.root().descriptors[number].entries[entry].old.load(SeqCst);
+            }
+            Word::Operation { number, sequence } => (number, sequence),
         };
         let descriptor = &self.root().descriptors[number];
         let status = Status::of(descriptor.status.load(SeqCst));
         // A reference may come late, when the operation has failed and its descriptor is free.
         let late = Status { sequence: sequence + 1, state: State::Finished };
         assert!(status.sequence == sequence || status == late, "a reference to {status:?}");
-        let index = entry.unwrap_or_else(|| {
-            let is_it = |entry: &super::Entry| entry.address.load(SeqCst) == address;
-            descriptor.entries.iter().position(is_it).unwrap_or(0)
-        });
+        let is_it = |entry: &super::Entry| entry.address.load(SeqCst) == address;
+        let index = descriptor.entries.iter().position(is_it).unwrap_or(0);
         let entry = &descriptor.entries[index];
-        let installed = matches!(Word::of(seen), Word::Operation { .. });
-        let succeeded = installed && status.state == State::Succeeded;
+        let succeeded = status.state == State::Succeeded;
         if succeeded { &entry.new } else { &entry.old }.load(SeqCst)
     }
 }

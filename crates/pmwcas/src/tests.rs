@@ -3,7 +3,9 @@
 
 use super::{Change, Kind, Pmwcas};
 use linchpin::Value;
-use linchpin::harness::{Covered, Failure, NamedCall, Plan, Specification, Test, ToValue};
+use linchpin::harness::{
+    Covered, Failure, Kind as FailureKind, NamedCall, Plan, Specification, Test, ToValue,
+};
 use std::collections::BTreeMap;
 
 type Words = Pmwcas<2, 2>;
@@ -124,4 +126,68 @@ fn longer_runs_by_chance() {
     let call = |at: u64| [cas(&[(0, 0, at), (1, 0, at)]), read(at % 2), cas(&[(1, at, 9)])];
     let threads: Vec<Vec<NamedCall>> = (1..3).map(|at| call(at).to_vec()).collect();
     passes(test(Kind::Right, threads.clone(), 1).plan(Plan::random().runs(1000).seed(1)));
+}
+
+/// The first call installs itself in the first word and fails at the second; the read meets it
+/// there. The second call takes the descriptor of the first for the other word.
+fn one_fails_beside_a_read() -> Vec<Vec<NamedCall>> {
+    vec![vec![cas(&[(0, 0, 1), (1, 1, 0)]), cas(&[(1, 0, 5)])], vec![read(0)]]
+}
+
+#[test]
+fn no_reference_stays_when_an_operation_is_over() {
+    let plan = || Plan::preemptions().bound(2);
+    let failure = fails(test(Kind::CleanFirst, one_fails_beside_a_read(), 0).plan(plan()));
+    assert!(matches!(failure.kind, FailureKind::Endless(_)), "{failure}");
+    passes(test(Kind::Right, one_fails_beside_a_read(), 0).plan(plan()));
+}
+
+/// A helper that is late refers to an entry again; another one completes that by what it saw when
+/// the operation was undecided.
+fn a_word_goes_there_and_back() -> Vec<Vec<NamedCall>> {
+    vec![vec![cas(&[(0, 0, 1)])], vec![read(0)], vec![cas(&[(0, 1, 0)])]]
+}
+
+#[test]
+fn no_operation_takes_effect_twice() {
+    let plan = |bound| Plan::preemptions().bound(bound);
+    passes(test(Kind::Right, a_word_goes_there_and_back(), 0).plan(plan(2)));
+    // It needs three preemptions, of which there are too many for every day.
+    if env("LINCHPIN_CASES").is_some() {
+        let wrong = test(Kind::OneCondition, a_word_goes_there_and_back(), 0);
+        let failure = fails(wrong.plan(plan(3)));
+        assert_eq!(failure.kind, FailureKind::NotLinearizable, "{failure}");
+        passes(test(Kind::Right, a_word_goes_there_and_back(), 0).plan(plan(3)));
+    }
+}
+
+fn env(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// A call on words that hold 0 or 1 at most times.
+fn any_call(random: &mut fastrand::Rng) -> NamedCall {
+    let mut bit = || random.u64(..2);
+    match (bit(), bit(), bit()) {
+        (0, 0, address) => read(address),
+        (0, _, address) => cas(&[(address, bit(), bit())]),
+        _ => cas(&[(0, bit(), bit()), (1, bit(), bit())]),
+    }
+}
+
+#[test]
+fn any_calls_of_three_threads() {
+    let (seed, cases) = (env("LINCHPIN_SEED").unwrap_or(1), env("LINCHPIN_CASES").unwrap_or(6));
+    println!("LINCHPIN_SEED={seed} LINCHPIN_CASES={cases}");
+    for case in 0..cases {
+        let mut random = fastrand::Rng::with_seed(seed + case);
+        let threads = random.usize(2..4);
+        let calls = |random: &mut fastrand::Rng| {
+            (0..random.usize(1..3)).map(|_| any_call(random)).collect::<Vec<_>>()
+        };
+        let threads: Vec<Vec<NamedCall>> = (0..threads).map(|_| calls(&mut random)).collect();
+        let plan = if case % 2 == 0 { Plan::pct().bound(4) } else { Plan::random() };
+        let crashes = random.usize(..2);
+        passes(test(Kind::Right, threads, crashes).plan(plan.runs(300).seed(seed + case)));
+    }
 }

@@ -24,7 +24,6 @@ pub(super) enum Word {
     /// A reference to an entry.
     Condition {
         number: usize,
-        sequence: u64,
         entry: usize,
     },
 }
@@ -36,7 +35,7 @@ impl Word {
         let sequence = (word & (CONDITION - 1)) >> 12;
         match (word & REFERENCE != 0, word & CONDITION != 0) {
             (true, _) => Word::Operation { number, sequence },
-            (_, true) => Word::Condition { number, sequence, entry },
+            (_, true) => Word::Condition { number, entry },
             _ => Word::Value(word & !DIRTY),
         }
     }
@@ -47,9 +46,10 @@ pub(super) fn operation(number: usize, sequence: u64) -> u64 {
     REFERENCE | sequence << 12 | (number as u64) << 4
 }
 
-/// A reference to an entry.
-pub(super) fn condition(number: usize, sequence: u64, entry: usize) -> u64 {
-    CONDITION | sequence << 12 | (number as u64) << 4 | entry as u64
+/// A reference to an entry, by one attempt to install it. No other attempt at the same descriptor has
+/// the same number, so what is done to a reference that was seen is not done to a later one.
+pub(super) fn condition(number: usize, attempt: u64, entry: usize) -> u64 {
+    CONDITION | attempt << 12 | (number as u64) << 4 | entry as u64
 }
 
 /// Where an operation is.

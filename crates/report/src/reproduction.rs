@@ -16,6 +16,8 @@ pub struct Reproduction {
     pub about: Vec<String>,
     /// The tables, in order.
     pub tables: Vec<Comparison>,
+    /// What was not measured, and why, if something was not.
+    pub missing: Option<String>,
     /// What must be known to read them, a paragraph each.
     pub notes: Vec<String>,
 }
@@ -217,6 +219,9 @@ impl Reproduction {
             text += &table.text();
             text += "\n";
         }
+        if let Some(missing) = &self.missing {
+            text += &format!("{}\n\n", wrapped(&format!("NOT MEASURED: {missing}")));
+        }
         for note in &self.notes {
             text += &format!("{}\n", wrapped(note));
         }
@@ -234,6 +239,9 @@ impl Reproduction {
             text += &table.markdown();
             text += "\n";
         }
+        if let Some(missing) = &self.missing {
+            text += &format!("{}\n\n", wrapped(&in_markdown(&format!("Not measured: {missing}"))));
+        }
         for note in &self.notes {
             text += &format!("{}\n\n", wrapped(&in_markdown(note)));
         }
@@ -245,6 +253,7 @@ impl Reproduction {
             h2 { (escaped(&self.title)) }
             @for line in &self.about { p { (escaped(line)) } }
             @for table in &self.tables { (table.markup()) }
+            @if let Some(missing) = &self.missing { p { strong { "Not measured: " (escaped(missing)) } } }
             @for note in &self.notes { p { (escaped(note)) } }
         }
     }

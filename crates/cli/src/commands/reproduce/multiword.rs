@@ -8,16 +8,17 @@ mod prefixes;
 
 use super::Measured;
 use crate::args::ReproduceArgs;
-use crate::limits::Stop;
+use crate::limits::{self, Stop};
 use crate::progress::Progress;
-use anyhow::{Result, anyhow};
+use anyhow::{Error, Result, anyhow};
 use linchpin_history::monitor::mwcas::published::{self, Edges, HappensBefore, Published};
 use linchpin_history::{CheckOptions, History, Judgement, Object, check};
 use linchpin_ingest::{Format, ReadOptions, read_bytes};
+use linchpin_pmwcas::driver::{self, Run, RunError, Watch, Workload};
 use linchpin_report::{Comparison, Reproduction};
 use linchpin_spec::Value;
 use serde_json::Value as Json;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const NAME: &str = "Toward Linearizability Testing for Multi-Word Persistent Synchronization Primitives, Section 6";
 
@@ -43,30 +44,96 @@ struct Part {
     is_as_expected: bool,
 }
 
+/// How long native threads may take without any getting on.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is called how, in the order in which it is measured.
+const EXPERIMENTS: [&str; 5] =
+    ["Figure 8", "Figure 9", "the cost of logging", "the bugs", "crashes of models"];
+
 /// The experiments; as expected if every verdict is, and if the edges grow as they should. What
 /// takes how long, and whether chance shows a bug, is no part of that.
 pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<Measured> {
     // What is kept of a log at once: its text, the records, the history, the graph.
     stop.affords("the log and its graph", args.log_size.saturating_mul(6))?;
     let progress = Progress::new(&args.common);
-    let log = prefixes::Log::make(args.log_size, &progress)?;
-    let parts = [
-        log.scalability(stop, &progress)?,
-        log.reduction(stop, &progress)?,
-        logging::cost(log.operations(), stop, &progress),
-        bugs::histories(log.operations(), stop, &progress)?,
-        crashes::models(stop, &progress)?,
+    let mut measured = Measured {
+        shown: Reproduction {
+            title: NAME.to_owned(),
+            about: Vec::new(),
+            tables: Vec::new(),
+            missing: None,
+            notes: NOTES.map(str::to_owned).to_vec(),
+        },
+        rows: Vec::new(),
+        is_as_expected: true,
+    };
+    measured.so_far(0, args, stop, None);
+    let log = match prefixes::Log::make(args.log_size, stop, &progress) {
+        Ok(log) => log,
+        Err(error) => return measured.ended(0, args, stop, error),
+    };
+    measured.shown.about = vec![log.described()];
+    type Experiment<'a> = &'a dyn Fn() -> Result<Part>;
+    let experiments: [Experiment<'_>; 5] = [
+        &|| log.scalability(stop, &progress),
+        &|| log.reduction(stop, &progress),
+        &|| logging::cost(log.operations(), stop, &progress),
+        &|| bugs::histories(log.operations(), stop, &progress),
+        &|| crashes::models(stop, &progress),
     ];
-    let about = vec![log.described()];
-    let is_as_expected = stop.reason().is_none() && parts.iter().all(|part| part.is_as_expected);
-    let (mut tables, mut rows) = (Vec::new(), Vec::new());
-    for part in parts {
-        tables.push(part.table);
-        rows.extend(part.rows);
+    for (number, experiment) in experiments.iter().enumerate() {
+        let part = match experiment() {
+            Ok(part) => part,
+            Err(error) => return measured.ended(number, args, stop, error),
+        };
+        measured.is_as_expected &= part.is_as_expected;
+        measured.shown.tables.extend(Some(part.table).filter(|table| !table.rows.is_empty()));
+        measured.rows.extend(part.rows);
+        if let Some(reason) = stop.reason() {
+            measured.so_far(number, args, stop, Some(limits::describe(reason)));
+            return Ok(measured);
+        }
+        measured.so_far(number + 1, args, stop, None);
     }
-    let notes = NOTES.map(str::to_owned).to_vec();
-    let shown = Reproduction { title: NAME.to_owned(), about, tables, notes };
-    Ok(Measured { shown, rows, is_as_expected })
+    measured.shown.missing = None;
+    Ok(measured)
+}
+
+impl Measured {
+    /// Says what is there and what is missing, from this experiment on, if the work has to be ended
+    /// now.
+    fn so_far(&mut self, from: usize, args: &ReproduceArgs, stop: &Stop, why: Option<String>) {
+        let why = why.map_or_else(|| "the work was ended".to_owned(), |why| why);
+        let missing = EXPERIMENTS.get(from..).unwrap_or_default().join(", ");
+        self.shown.missing = Some(format!("{missing}, or a part of the first of these ({why})"));
+        stop.so_far(self.printed(args));
+    }
+
+    /// An experiment did not come to its end: all that was measured before it, if it was asked to
+    /// stop or if its threads got nowhere. These may still be running, so nothing is measured beside
+    /// them.
+    fn ended(
+        mut self,
+        at: usize,
+        args: &ReproduceArgs,
+        stop: &Stop,
+        error: Error,
+    ) -> Result<Measured> {
+        let why = match (error.downcast_ref::<RunError>(), stop.reason()) {
+            (None, _) => return Err(error),
+            (Some(RunError::Stopped), Some(reason)) => limits::describe(reason),
+            (Some(error), _) => error.to_string(),
+        };
+        self.so_far(at, args, stop, Some(why));
+        Ok(self)
+    }
+}
+
+/// Runs native threads, until they end, are asked to stop, or get nowhere.
+fn run(workload: &Workload, logging: bool, stop: &Stop) -> Result<Run, RunError> {
+    let watch = Watch { patience: PATIENCE, stop: &|| stop.reason().is_some() };
+    driver::run(workload, logging, &watch)
 }
 
 /// Words of which all hold this at first.

@@ -3,13 +3,48 @@
 use crate::limits::{self, Stop};
 use linchpin_history::{Judgement, Violation};
 use linchpin_ir::interpreter::Wait;
-use linchpin_ir::run::{End, Run};
-use linchpin_verdict::{Inconclusive, Limits, Verdict};
+use linchpin_ir::run::{End, EventKind, Run};
+use linchpin_verdict::{CrashProperty, Inconclusive, Limits, Verdict};
 use linchpin_verify::Judge;
 use std::time::{Duration, Instant};
 
 /// How long one history is judged.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the history of a run is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum JudgedBy {
+    /// There was no crash.
+    Linearizability,
+    /// There was one.
+    Durability,
+    /// There was one, and `recover(t)` said what became of the operation that it interrupted.
+    Detectability,
+}
+
+impl JudgedBy {
+    /// What this run is judged by: without its crashes, a durably linearizable history is
+    /// linearizable; what `recover(t)` answers, if it does, is the answer of a call.
+    pub fn of(run: &Run) -> JudgedBy {
+        let recovered = [EventKind::RecoveredOk, EventKind::RecoveredFail];
+        if run.crashes.is_empty() {
+            JudgedBy::Linearizability
+        } else if run.events.iter().any(|event| recovered.contains(&event.kind)) {
+            JudgedBy::Detectability
+        } else {
+            JudgedBy::Durability
+        }
+    }
+
+    /// What a history is that passes.
+    pub const fn words(self) -> &'static str {
+        match self {
+            JudgedBy::Linearizability => "linearizable",
+            JudgedBy::Durability => CrashProperty::Durable.adverb(),
+            JudgedBy::Detectability => CrashProperty::Detectable.adverb(),
+        }
+    }
+}
 
 /// What a run shows.
 #[derive(Debug)]

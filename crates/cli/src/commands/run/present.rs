@@ -1,19 +1,18 @@
 //! A run as JSON lines, as one JSON object, as a few lines of text, as a page.
 
 use super::again;
-use super::finding::{Finding, has_crashed_thread};
+use super::finding::{Finding, JudgedBy, has_crashed_thread};
 use super::search::Shown;
 use crate::args::{MemoryArg, RunArgs, Schedule};
 use crate::{limits, output};
 use linchpin_engine::Wrong;
 use linchpin_ir::interpreter::Wait;
 use linchpin_ir::program::Program;
-use linchpin_ir::run::{End, EventKind, Run};
+use linchpin_ir::run::{End, Run};
 use linchpin_report::RunView;
 use linchpin_report::json;
 use linchpin_report::{Page, Timeline, Tone, escaped, escaped_lines};
-use linchpin_verdict::{CrashProperty, Verdict};
-use linchpin_verdict::{counted, grouped};
+use linchpin_verdict::{Verdict, counted, grouped};
 use serde_json::{Value as Json, json};
 
 /// Moves shown before the one that went wrong.
@@ -157,7 +156,7 @@ impl<'a> Presentation<'a> {
             Finding::NotJudged(reason) => format!("the history was not judged: {reason}"),
             Finding::Linearizable if self.shown.tried > 1 => {
                 let tried = grouped(self.shown.tried);
-                format!("{tried} runs, every history is {}", self.property())
+                format!("{tried} runs, {}", self.properties())
             }
             Finding::Linearizable => {
                 format!("{}; the history is {}", self.end_sentence(), self.property())
@@ -166,18 +165,23 @@ impl<'a> Presentation<'a> {
         }
     }
 
-    /// What histories are judged by: without its crashes, a durably linearizable one is
-    /// linearizable; what `recover(t)` answers, if it does, is the answer of a call.
     fn property(&self) -> &'static str {
-        let recovered = [EventKind::RecoveredOk, EventKind::RecoveredFail];
-        let mut events = self.run().events.iter();
-        if self.run().crashes.is_empty() {
-            "linearizable"
-        } else if events.any(|event| recovered.contains(&event.kind)) {
-            CrashProperty::Detectable.adverb()
-        } else {
-            CrashProperty::Durable.adverb()
+        JudgedBy::of(self.run()).words()
+    }
+
+    /// What all histories are: each by what it was judged by.
+    fn properties(&self) -> String {
+        let by = &self.shown.judged_by;
+        if let [(one, _)] = by.iter().collect::<Vec<_>>()[..] {
+            return format!("every history is {}", one.words());
         }
+        let each = by.iter().map(|(by, count)| match by {
+            JudgedBy::Linearizability => {
+                format!("{} without a crash linearizable", grouped(*count))
+            }
+            _ => format!("{} {}", grouped(*count), by.words()),
+        });
+        format!("no history is wrong: {}", each.collect::<Vec<_>>().join(", "))
     }
 
     fn is_bad(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Runs, one a seed, until one goes wrong; or one from its schedule.
 
-use super::finding::Finding;
+use super::finding::{Finding, JudgedBy};
 use super::schedule;
 use crate::args::{RunArgs, Schedule};
 use crate::limits::Stop;
@@ -13,6 +13,7 @@ use linchpin_lang::Compiled;
 use linchpin_verdict::grouped;
 use linchpin_verdict::{StopReason, Verdict};
 use linchpin_verify::Judge;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The run that is shown, and what is known about the others.
@@ -26,6 +27,8 @@ pub struct Shown {
     pub tried: u64,
     /// How many of them were not decided.
     pub undecided: u64,
+    /// By what those were judged that nothing is wrong with, and how many by each.
+    pub judged_by: BTreeMap<JudgedBy, u64>,
     /// Why not all seeds were tried, if they were not.
     pub stopped: Option<StopReason>,
 }
@@ -47,9 +50,11 @@ pub fn search(args: &RunArgs, compiled: &Compiled, stop: &Stop) -> Result<Shown>
     let judge = Judge::new(&compiled.program);
     let progress = (args.tries > 1).then(|| Progress::new(&args.common));
     let (mut tried, mut undecided) = (0, 0);
+    let mut judged_by: BTreeMap<JudgedBy, u64> = BTreeMap::new();
     let mut shown = (args.seed, Finding::Linearizable);
     for seed in (0..args.tries).map(|number| args.seed.wrapping_add(number)) {
-        let finding = Finding::of(&runner.run(seed), judge.as_ref(), stop);
+        let run = runner.run(seed);
+        let finding = Finding::of(&run, judge.as_ref(), stop);
         let verdict = finding.verdict();
         // What was stopped while it was judged counts as not tried, unless there is nothing else to
         // show.
@@ -58,6 +63,9 @@ pub fn search(args: &RunArgs, compiled: &Compiled, stop: &Stop) -> Result<Shown>
         }
         tried += 1;
         undecided += u64::from(verdict == Verdict::Inconclusive);
+        if verdict == Verdict::Holds {
+            *judged_by.entry(JudgedBy::of(&run)).or_default() += 1;
+        }
         if verdict == Verdict::Violated || shown.1.verdict() == Verdict::Holds {
             shown = (seed, finding);
         }
@@ -74,7 +82,8 @@ pub fn search(args: &RunArgs, compiled: &Compiled, stop: &Stop) -> Result<Shown>
     let stopped = stop.reason().filter(|_| is_early);
     // Only the run that is shown needs its steps.
     let traced = Runner::new(&compiled.program, RunOptions { trace: true, ..options })?;
-    Ok(Shown { run: traced.run(seed), seed: Some(seed), finding, tried, undecided, stopped })
+    let run = traced.run(seed);
+    Ok(Shown { run, seed: Some(seed), finding, tried, undecided, judged_by, stopped })
 }
 
 fn options(args: &RunArgs, compiled: &Compiled) -> RunOptions {
@@ -102,5 +111,6 @@ pub fn replayed(args: &RunArgs, program: &Program, file: &Path, stop: &Stop) -> 
         .with_context(|| format!("`{}` does not fit this model", file.display()))?;
     let finding = Finding::of(&run, Judge::new(program).as_ref(), stop);
     let undecided = u64::from(finding.verdict() == Verdict::Inconclusive);
-    Ok(Shown { run, seed: None, finding, tried: 1, undecided, stopped: None })
+    let judged_by = BTreeMap::new();
+    Ok(Shown { run, seed: None, finding, tried: 1, undecided, judged_by, stopped: None })
 }

@@ -133,6 +133,10 @@ fn shown_by(text: &str) -> Result<ShownBy, String> {
     while let (Some(flag), value) = (words.next(), words.next()) {
         match (flag, value.unwrap_or_default()) {
             ("--schedule", "pct") => shown.scheduler = Scheduler::Pct { depth: 3 },
+            ("--depth", depth) => {
+                let depth = depth.parse().map_err(|_| format!("depth {depth}"))?;
+                shown.scheduler = Scheduler::Pct { depth };
+            }
             ("--crashes", count) => {
                 shown.crashes = count.parse().map_err(|_| format!("crashes {count}"))?;
             }

@@ -1,9 +1,10 @@
 //! The third experiment of Section 6.1: what logging costs.
 
-use super::Part;
+use super::{Part, run};
 use crate::limits::Stop;
 use crate::progress::Progress;
-use linchpin_pmwcas::driver::{Workload, run};
+use anyhow::Result;
+use linchpin_pmwcas::driver::Workload;
 use linchpin_pmwcas::{HAS_INSTRUCTION, Kind, WriteBack};
 use linchpin_report::{Comparison, figures, words};
 use serde_json::json;
@@ -16,7 +17,7 @@ const WRITE_BACKS: [(WriteBack, &str, usize); 2] =
     [(WriteBack::Nothing, "nothing", 1_000_000), (WriteBack::Machine, "a line", 100_000)];
 
 /// Runs PMwCAS with and without logs, at most so many operations a thread.
-pub fn cost(most: usize, stop: &Stop, progress: &Progress) -> Part {
+pub fn cost(most: usize, stop: &Stop, progress: &Progress) -> Result<Part> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 16);
     let mut table = Comparison::new(&[
         ("logging", &[words("each persist writes back"), figures("threads")]),
@@ -37,12 +38,15 @@ pub fn cost(most: usize, stop: &Stop, progress: &Progress) -> Part {
             write_back,
             parts: vec![operations.min(most)],
         };
-        let nanoseconds = |logging| {
-            let run = run(&workload, logging);
-            run.time.as_secs_f64() * 1e9 / run.operations as f64
+        let nanoseconds = |logging| -> Result<f64> {
+            let run = run(&workload, logging, stop)?;
+            Ok(run.time.as_secs_f64() * 1e9 / run.operations as f64)
         };
-        let (without, with): (Vec<f64>, Vec<f64>) =
-            (0..RUNS).map(|_| (nanoseconds(false), nanoseconds(true))).unzip();
+        let (mut without, mut with) = (Vec::new(), Vec::new());
+        for _ in 0..RUNS {
+            without.push(nanoseconds(false)?);
+            with.push(nanoseconds(true)?);
+        }
         let (without, with) = (median(without), median(with));
         table.push(vec![
             name.to_owned(),
@@ -57,7 +61,7 @@ pub fn cost(most: usize, stop: &Stop, progress: &Progress) -> Part {
             "nanoseconds": without, "logging_nanoseconds": with,
         }));
     }
-    Part { table, rows, is_as_expected: true }
+    Ok(Part { table, rows, is_as_expected: true })
 }
 
 fn median(mut of: Vec<f64>) -> f64 {

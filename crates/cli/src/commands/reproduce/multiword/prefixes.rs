@@ -1,11 +1,11 @@
 //! Figures 8 and 9: prefixes of a long log, with and without `ReduceHB`.
 
-use super::{Part, Words, verdict, verdict_id};
+use super::{Part, Words, run, verdict, verdict_id};
 use crate::limits::Stop;
 use crate::progress::Progress;
 use anyhow::Result;
 use linchpin_history::monitor::mwcas::published::{HappensBefore, Published};
-use linchpin_pmwcas::driver::{Prefix, Workload, run};
+use linchpin_pmwcas::driver::{Prefix, Workload};
 use linchpin_pmwcas::{Kind, WriteBack};
 use linchpin_report::{Comparison, figures, words};
 use linchpin_verdict::{counted, grouped};
@@ -42,7 +42,7 @@ pub struct Log {
 
 impl Log {
     /// Runs PMwCAS until the log has about so many bytes.
-    pub fn make(bytes: u64, progress: &Progress) -> Result<Log> {
+    pub fn make(bytes: u64, stop: &Stop, progress: &Progress) -> Result<Log> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(LEAST);
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 16);
         let megabyte = MEGABYTE.min(bytes / PARTS);
@@ -62,7 +62,7 @@ impl Log {
             parts,
         };
         let mut text = Vec::with_capacity(bytes + bytes / 8);
-        let mut short = run(&workload, true).write(&mut text)?;
+        let mut short = run(&workload, true, stop)?.write(&mut text)?;
         let long = short.split_off(EIGHTHS.len());
         Ok(Log { words: Words::holding(0)?, text, short, long, threads })
     }
