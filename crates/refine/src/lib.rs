@@ -23,6 +23,7 @@ mod index;
 mod influence;
 mod interned;
 mod level;
+mod linearize;
 mod lossy;
 pub mod model;
 mod options;
