@@ -14,6 +14,7 @@ mod cache;
 mod chunked;
 mod components;
 mod counterexample;
+mod crew;
 mod disk;
 mod durability;
 pub mod engine;

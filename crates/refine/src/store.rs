@@ -189,6 +189,7 @@ impl Shard {
 /// Shards that one worker adds to.
 pub(crate) struct Owned<'a> {
     shards: Vec<RwLockWriteGuard<'a, Shard>>,
+    owner: usize,
     owners: usize,
 }
 
@@ -205,6 +206,16 @@ impl Owned<'_> {
         let shard = &self.shards[shard_of(candidate.hash) / self.owners];
         let likely = shard.latest.likely(hash_of(front, candidate.back));
         likely.map_or(0, |at| shard.nodes.get(at as usize).set)
+    }
+
+    /// Notes that the allowance of a node kept something from happening, or that it was not
+    /// expanded; if the node is in a part that is owned here.
+    pub fn mark_refused(&mut self, id: NodeId) {
+        let (index, number) = place(id);
+        if index % self.owners == self.owner {
+            let shard = &mut self.shards[index / self.owners];
+            shard.nodes.get_mut(number).allowance |= REFUSED;
+        }
     }
 
     /// The number of the front of a candidate; `None` if there is no room for more.
@@ -312,7 +323,7 @@ impl Store {
     /// What one of so many owners may add to.
     pub fn owning(&self, owner: usize, owners: usize) -> Owned<'_> {
         let shards = (owner..SHARDS).step_by(owners).map(|index| self.shard_mut(index)).collect();
-        Owned { shards, owners }
+        Owned { shards, owner, owners }
     }
 
     /// The number of a back; `None` if there is no room for more.
