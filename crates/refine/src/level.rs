@@ -8,7 +8,7 @@
 use crate::crew::{Gate, together};
 use crate::product::{Product, Step, To};
 use crate::search::{ANY_RANK, Search, Wrong};
-use crate::store::{Added, Candidate, NodeId, Split, hash, owner_of};
+use crate::store::{Added, Candidate, NodeId, Split, hash, mixed, owner_of};
 use linchpin_verdict::Inconclusive;
 use smallvec::SmallVec;
 use std::hint::black_box;
@@ -43,12 +43,21 @@ pub(crate) enum Level {
 
 /// Successors that one worker has found and another is to add, in the order of the states that they
 /// were found from.
+///
+/// Different orders of the same steps lead to the same state, and are tried soon after each other.
+/// So what is put in was often put in before, and then need not be added again: most of these are
+/// noticed.
 #[derive(Default)]
 struct Outbox {
     found: Vec<Found>,
     /// Allowances and fronts, one after the other.
     bytes: Vec<u8>,
+    /// For some bits of a hash, which one was found last. It may be gone.
+    recent: Vec<u32>,
 }
+
+/// So many bits of a hash.
+const RECENT_BITS: u32 = 12;
 
 /// A successor, with its bytes in the box.
 #[derive(Clone, Copy)]
@@ -68,9 +77,10 @@ impl Outbox {
     fn clear(&mut self) {
         self.found.clear();
         self.bytes.clear();
+        self.recent.resize(1 << RECENT_BITS, 0);
     }
 
-    /// Puts a state in; `None` if there is no room.
+    /// Puts a state in, unless it is noticed that it is there; `None` if there is no room.
     fn put(
         &mut self,
         order: (u32, u32),
@@ -78,6 +88,15 @@ impl Outbox {
         hash: u64,
         (back, set, parent): (u32, u32, NodeId),
     ) -> Option<()> {
+        let recent = &mut self.recent[recent_place(hash, back, set)];
+        let last = std::mem::replace(recent, u32::try_from(self.found.len()).ok()?);
+        if let Some(last) = self.found.get(last as usize) {
+            let same = (last.hash, last.back, last.set) == (hash, back, set);
+            let Candidate { allowance, front, .. } = self.candidate(last);
+            if same && front == split.front && allowance == split.allowance {
+                return Some(());
+            }
+        }
         let start = u32::try_from(self.bytes.len()).ok()?;
         self.bytes.extend_from_slice(split.allowance);
         let front = u32::try_from(self.bytes.len()).ok()?;
@@ -93,6 +112,11 @@ impl Outbox {
         let front = &self.bytes[front as usize..end as usize];
         Candidate { allowance, front, hash, back, set, parent }
     }
+}
+
+fn recent_place(hash: u64, back: u32, set: u32) -> usize {
+    let bits = mixed(hash ^ u64::from(back) << 32 ^ u64::from(set));
+    (bits >> (u64::BITS - RECENT_BITS)) as usize
 }
 
 /// The state that successors are of.
@@ -450,16 +474,18 @@ impl<P: Product> Search<'_, P> {
                 let outbox = boxes[number as usize];
                 outbox.candidate(&outbox.found[at as usize])
             };
-            let seen = batch.iter().map(|of| store.look_for(candidate(of)));
+            let candidates: SmallVec<[Candidate<'_>; AHEAD]> =
+                batch.iter().map(candidate).collect();
+            let seen = candidates.iter().map(|of| store.look_for(of));
             black_box(seen.fold(0, |all, seen| all ^ seen));
             let fronts: SmallVec<[Option<u32>; AHEAD]> =
-                batch.iter().map(|of| store.front(candidate(of))).collect();
-            let seen = batch.iter().zip(&fronts).map(|(of, front)| {
-                front.map_or(0, |front| store.look_for_node(candidate(of), front))
-            });
+                candidates.iter().map(|of| store.front(of)).collect();
+            let seen = candidates
+                .iter()
+                .zip(&fronts)
+                .map(|(of, front)| front.map_or(0, |front| store.look_for_node(of, front)));
             black_box(seen.fold(0, |all, seen| all ^ seen));
-            for (of, front) in batch.iter().zip(fronts) {
-                let candidate = candidate(of);
+            for ((of, candidate), front) in batch.iter().zip(&candidates).zip(fronts) {
                 let covers = |allowance: &[u8], set: u32| {
                     let than = (candidate.allowance, candidate.set);
                     self.covers(worker, (allowance, set), than)
