@@ -1,9 +1,9 @@
 //! What a worker remembers of the specification, so that it rarely has to ask. What it forgets, it
 //! asks again.
 
-use crate::sets::Config;
+use crate::interned::Ids;
 use linchpin_space::{Event, Renaming};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// At most so many answers to questions of one kind are remembered, in twelve bytes each.
 const MOST: usize = 1 << 14;
@@ -14,8 +14,8 @@ const LEAST: usize = 1 << 8;
 /// So many different events, or renamings, are numbered; then numbers are given out anew.
 const NUMBERED: usize = 1 << 14;
 
-/// The τ-closure of the set with a number.
-pub(crate) type LastClosure = Option<(u32, FxHashSet<Config>)>;
+/// The τ-closure of the set with a number, in increasing order.
+pub(crate) type LastClosure = Option<(u32, Ids)>;
 
 /// What a worker remembers.
 #[derive(Default)]

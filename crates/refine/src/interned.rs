@@ -5,7 +5,17 @@ use crate::sets::{Config, Row, SpecSet};
 use crate::store::{hash, mixed};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 use std::hash::{BuildHasher, Hash};
+
+/// The number of a configuration.
+pub(crate) type ConfigId = u32;
+
+/// The number of a row.
+pub(crate) type RowId = u32;
+
+/// Numbers of configurations.
+pub(crate) type Ids = SmallVec<[ConfigId; 16]>;
 
 /// Things, numbered.
 pub(crate) struct Table<T> {
@@ -58,39 +68,73 @@ impl SpecSets {
         }
     }
 
-    /// The number of a set. The order of its configurations does not matter, nor does it if one is
-    /// there twice.
-    pub fn number(&mut self, pending: Row, configs: Vec<Config>) -> u32 {
-        let mut numbers: Vec<u32> = Vec::with_capacity(configs.len());
-        for Config { state, responses, orphans } in configs {
-            let responses = self.rows.number(responses);
-            numbers.push(self.configs.number((state, responses, orphans)));
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
-        let mut bytes = Vec::with_capacity(numbers.len() + 8);
-        push(&mut bytes, self.rows.number(pending));
+    /// The number of a row.
+    pub fn number_row(&mut self, row: Row) -> RowId {
+        self.rows.number(row)
+    }
+
+    /// The row with a number.
+    pub fn row(&self, row: RowId) -> &Row {
+        &self.rows.items[row as usize]
+    }
+
+    /// The number of a configuration.
+    pub fn number_config(&mut self, config: Config) -> ConfigId {
+        let Config { state, responses, orphans } = config;
+        let responses = self.rows.number(responses);
+        self.configs.number((state, responses, orphans))
+    }
+
+    /// The configuration with a number.
+    pub fn config(&self, config: ConfigId) -> Config {
+        let (state, responses, orphans) = self.configs.items[config as usize];
+        Config { state, responses: self.row(responses).clone(), orphans }
+    }
+
+    /// The responses of a configuration.
+    pub fn responses(&self, config: ConfigId) -> &Row {
+        self.row(self.configs.items[config as usize].1)
+    }
+
+    /// Whether a configuration has interrupted operations that may still take effect.
+    pub fn has_orphans(&self, config: ConfigId) -> bool {
+        self.configs.items[config as usize].2 != 0
+    }
+
+    /// The number of a set, by those of its parts. The order of its configurations does not matter,
+    /// nor does it if one is there twice.
+    pub fn number(&mut self, pending: RowId, mut configs: Ids) -> u32 {
+        configs.sort_unstable();
+        configs.dedup();
+        let mut bytes: SmallVec<[u8; 64]> = SmallVec::new();
+        push(&mut bytes, pending);
         let mut before = 0;
-        for number in numbers {
+        for number in configs {
             push(&mut bytes, number - before);
             before = number;
         }
         self.sets.number(&bytes, hash(&bytes))
     }
 
-    /// The set with a number.
-    pub fn get(&self, set: u32) -> SpecSet {
+    /// The numbers of the parts of a set: its pending calls, and its configurations in increasing
+    /// order.
+    pub fn ids(&self, set: u32) -> (RowId, Ids) {
         let mut bytes = self.sets.get(set);
-        let pending = self.rows.items[take(&mut bytes) as usize].clone();
-        let mut configs = Vec::with_capacity(bytes.len());
+        let pending = take(&mut bytes);
+        let mut configs = Ids::new();
         let mut number = 0;
         while !bytes.is_empty() {
             number += take(&mut bytes);
-            let (state, responses, orphans) = self.configs.items[number as usize];
-            let responses = self.rows.items[responses as usize].clone();
-            configs.push(Config { state, responses, orphans });
+            configs.push(number);
         }
-        SpecSet { pending, configs }
+        (pending, configs)
+    }
+
+    /// The set with a number.
+    pub fn get(&self, set: u32) -> SpecSet {
+        let (pending, configs) = self.ids(set);
+        let configs = configs.into_iter().map(|config| self.config(config)).collect();
+        SpecSet { pending: self.row(pending).clone(), configs }
     }
 
     pub fn len(&self) -> usize {
@@ -119,7 +163,7 @@ impl SpecSets {
 }
 
 /// Appends a number: small ones take one byte.
-fn push(out: &mut Vec<u8>, mut number: u32) {
+fn push(out: &mut SmallVec<[u8; 64]>, mut number: u32) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

@@ -3,16 +3,18 @@
 //! First the workers expand a piece: each takes states as it goes, reads the store, and puts what
 //! it finds into boxes, one for each worker. Then each worker adds what is in the boxes for it, to
 //! the parts of the store that it owns, in the order in which one worker would have found it. So no
-//! worker waits for another but at the end of a piece.
+//! worker waits for another but at the end of a phase, and the threads live as long as the level.
 
+use crate::crew::{Gate, together};
 use crate::product::{Product, Step, To};
 use crate::search::{ANY_RANK, Search, Wrong};
-use crate::store::{Added, Candidate, NodeId, Split, hash, owner_of};
+use crate::store::{Added, Candidate, NodeId, Split, hash, mixed, owner_of};
 use linchpin_verdict::Inconclusive;
 use smallvec::SmallVec;
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::Builder;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 /// At most so many states are expanded before what comes of them is added.
 const PIECE: usize = 4096;
@@ -41,12 +43,21 @@ pub(crate) enum Level {
 
 /// Successors that one worker has found and another is to add, in the order of the states that they
 /// were found from.
+///
+/// Different orders of the same steps lead to the same state, and are tried soon after each other.
+/// So what is put in was often put in before, and then need not be added again: most of these are
+/// noticed.
 #[derive(Default)]
-pub(crate) struct Outbox {
+struct Outbox {
     found: Vec<Found>,
     /// Allowances and fronts, one after the other.
     bytes: Vec<u8>,
+    /// For some bits of a hash, which one was found last. It may be gone.
+    recent: Vec<u32>,
 }
+
+/// So many bits of a hash.
+const RECENT_BITS: u32 = 12;
 
 /// A successor, with its bytes in the box.
 #[derive(Clone, Copy)]
@@ -66,9 +77,10 @@ impl Outbox {
     fn clear(&mut self) {
         self.found.clear();
         self.bytes.clear();
+        self.recent.resize(1 << RECENT_BITS, 0);
     }
 
-    /// Puts a state in; `None` if there is no room.
+    /// Puts a state in, unless it is noticed that it is there; `None` if there is no room.
     fn put(
         &mut self,
         order: (u32, u32),
@@ -76,6 +88,15 @@ impl Outbox {
         hash: u64,
         (back, set, parent): (u32, u32, NodeId),
     ) -> Option<()> {
+        let recent = &mut self.recent[recent_place(hash, back, set)];
+        let last = std::mem::replace(recent, u32::try_from(self.found.len()).ok()?);
+        if let Some(last) = self.found.get(last as usize) {
+            let same = (last.hash, last.back, last.set) == (hash, back, set);
+            let Candidate { allowance, front, .. } = self.candidate(last);
+            if same && front == split.front && allowance == split.allowance {
+                return Some(());
+            }
+        }
         let start = u32::try_from(self.bytes.len()).ok()?;
         self.bytes.extend_from_slice(split.allowance);
         let front = u32::try_from(self.bytes.len()).ok()?;
@@ -91,6 +112,11 @@ impl Outbox {
         let front = &self.bytes[front as usize..end as usize];
         Candidate { allowance, front, hash, back, set, parent }
     }
+}
+
+fn recent_place(hash: u64, back: u32, set: u32) -> usize {
+    let bits = mixed(hash ^ u64::from(back) << 32 ^ u64::from(set));
+    (bits >> (u64::BITS - RECENT_BITS)) as usize
 }
 
 /// The state that successors are of.
@@ -137,91 +163,172 @@ struct New {
     is_full: bool,
 }
 
-/// A worker and the boxes that it fills.
-type Equipped<'w, W> = (&'w mut W, &'w mut Vec<Outbox>);
+/// Where a worker leaves what others take: of one piece, then of the next.
+#[derive(Default)]
+pub(crate) struct Desk {
+    /// What it has found, one box for each owner. There may be more from a level with more owners.
+    boxes: RwLock<Vec<Outbox>>,
+    share: RwLock<Share>,
+    new: Mutex<New>,
+}
+
+/// A level that workers go through together, piece by piece.
+struct Pieces<'l> {
+    level: &'l [NodeId],
+    /// INVARIANT: what the store had at the start of the level is of this one or an earlier one.
+    sizes: &'l [usize],
+    desks: &'l [Desk],
+    /// The piece, and how many own parts of the store; `None` when the level is over.
+    now: Mutex<Option<(Range<usize>, usize)>>,
+    /// The next state that a worker takes, and the first that need not be looked at; within the
+    /// piece.
+    next: AtomicUsize,
+    stop: AtomicUsize,
+}
+
+impl<'l> Pieces<'l> {
+    fn now(&self) -> MutexGuard<'_, Option<(Range<usize>, usize)>> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a piece.
+    fn begin(&self, piece: Range<usize>, owners: usize) {
+        *self.now() = Some((piece, owners));
+        self.next.store(0, Ordering::Relaxed);
+        self.stop.store(usize::MAX, Ordering::Relaxed);
+    }
+
+    /// The states of the piece and the number of owners.
+    fn piece(&self) -> Option<(&'l [NodeId], usize)> {
+        let now = self.now();
+        let (piece, owners) = now.as_ref()?;
+        Some((&self.level[piece.clone()], *owners))
+    }
+
+    /// Looks at what the workers have left so far of some kind.
+    fn shares(&self, owners: usize, mut look: impl FnMut(&Share)) {
+        for desk in &self.desks[..owners] {
+            look(&desk.share.read().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
 
 impl<P: Product> Search<'_, P> {
     /// Expands all states of a level.
     pub fn level(&mut self, level: &[NodeId], workers: &mut [P::Worker], depth: usize) -> Level {
-        let mut next = Vec::new();
-        let mut rest = level;
-        // INVARIANT: what the store has now is of this level or an earlier one.
-        let sizes = self.store.sizes();
-        while !rest.is_empty() {
-            let most = (self.store.size().nodes / SHARE).clamp(SMALL * 4, PIECE);
-            let (piece, later) = rest.split_at(rest.len().min(most));
-            rest = later;
-            if let Some(reason) = self.look_at_limits(depth) {
-                return Level::Stopped(reason);
-            }
-            match self.piece(piece, &sizes, workers) {
-                Ok(new) => next.extend(new),
-                Err(ended) => return ended,
-            }
-        }
-        Level::Next(next)
+        let count = if level.len() < SMALL { 1 } else { workers.len() };
+        let mut desks = std::mem::take(&mut self.desks);
+        desks.resize_with(desks.len().max(count), Desk::default);
+        let pieces = Pieces {
+            level,
+            sizes: &self.store.sizes(),
+            desks: &desks,
+            now: Mutex::new(None),
+            next: AtomicUsize::new(0),
+            stop: AtomicUsize::new(usize::MAX),
+        };
+        let ended = together(
+            &mut workers[..count],
+            |gate, owners, worker| self.lead(&pieces, gate, owners, worker, depth),
+            |gate, number, worker| self.follow(&pieces, gate, number, worker),
+        );
+        self.desks = desks;
+        ended.unwrap_or_else(|| Level::Stopped(failed()))
     }
 
-    fn piece(
-        &mut self,
-        piece: &[NodeId],
-        sizes: &[usize],
-        workers: &mut [P::Worker],
-    ) -> Result<Vec<NodeId>, Level> {
-        let count = if piece.len() < SMALL { 1 } else { workers.len() };
-        let workers = &mut workers[..count];
-        let mut boxes = std::mem::take(&mut self.boxes);
-        boxes.resize_with(boxes.len().max(count), Vec::new);
-        for of_worker in &mut boxes {
-            of_worker.resize_with(of_worker.len().max(count), Outbox::default);
-            of_worker.iter_mut().for_each(Outbox::clear);
-        }
-        let result = self.expand_and_add((piece, sizes), workers, &mut boxes[..count]);
-        self.boxes = boxes;
-        result
-    }
-
-    fn expand_and_add(
+    /// Says which piece comes next, and does what the first worker has to.
+    fn lead(
         &self,
-        (piece, sizes): (&[NodeId], &[usize]),
-        workers: &mut [P::Worker],
-        boxes: &mut [Vec<Outbox>],
-    ) -> Result<Vec<NodeId>, Level> {
-        let (next, stop) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        let mut equipped: Vec<Equipped<'_, P::Worker>> =
-            workers.iter_mut().zip(boxes.iter_mut()).collect();
-        // INVARIANT: as many boxes are filled as there are owners to empty them. There may be more
-        // from a larger piece.
-        let owners = equipped.len();
-        let shares = in_parallel(&mut equipped, |_, (worker, boxes)| {
-            self.expand((piece, sizes), (&next, &stop), worker, &mut boxes[..owners])
-        })?;
-        for share in &shares {
+        pieces: &Pieces<'_>,
+        gate: &Gate,
+        owners: usize,
+        worker: &mut P::Worker,
+        depth: usize,
+    ) -> Level {
+        let (mut next, mut start) = (Vec::new(), 0);
+        let ended = loop {
+            if start == pieces.level.len() {
+                break Level::Next(next);
+            }
+            if let Some(reason) = self.look_at_limits(depth) {
+                break Level::Stopped(reason);
+            }
+            let most = (self.store.size().nodes / SHARE).clamp(SMALL * 4, PIECE);
+            let piece = start..pieces.level.len().min(start + most);
+            start = piece.end;
+            pieces.begin(piece, owners);
+            gate.pass();
+            self.work(pieces, gate, 0, worker);
+            gate.pass();
+            if gate.has_failed() {
+                break Level::Stopped(failed());
+            }
+            if let Some(ended) = self.gather(pieces, owners, &mut next) {
+                break ended;
+            }
+        };
+        *pieces.now() = None;
+        ended
+    }
+
+    /// Does what a further worker has to, until the level is over.
+    fn follow(&self, pieces: &Pieces<'_>, gate: &Gate, number: usize, worker: &mut P::Worker) {
+        loop {
+            gate.pass();
+            if gate.has_failed() || pieces.piece().is_none() {
+                return;
+            }
+            self.work(pieces, gate, number, worker);
+            gate.pass();
+        }
+    }
+
+    /// One worker's part of a piece.
+    fn work(&self, pieces: &Pieces<'_>, gate: &Gate, number: usize, worker: &mut P::Worker) {
+        let Some((piece, owners)) = pieces.piece() else { return };
+        {
+            let desk = &pieces.desks[number];
+            let mut boxes = desk.boxes.write().unwrap_or_else(PoisonError::into_inner);
+            let more = boxes.len().max(owners);
+            boxes.resize_with(more, Outbox::default);
+            boxes.iter_mut().for_each(Outbox::clear);
+            let share = self.expand(piece, pieces, worker, &mut boxes[..owners]);
+            *desk.share.write().unwrap_or_else(PoisonError::into_inner) = share;
+        }
+        gate.pass();
+        let new = self.add_found(pieces, (number, owners), worker);
+        *pieces.desks[number].new.lock().unwrap_or_else(PoisonError::into_inner) = new;
+    }
+
+    /// What came of a piece: new nodes of the next level, or the end of the search.
+    fn gather(&self, pieces: &Pieces<'_>, owners: usize, next: &mut Vec<NodeId>) -> Option<Level> {
+        let (mut found, mut stopped) = (None, None);
+        pieces.shares(owners, |share| {
             self.transitions.fetch_add(share.transitions, Ordering::Relaxed);
-            share.refused.iter().for_each(|id| self.store.mark_refused(*id));
-        }
-        // What comes after the first state that goes wrong is not added: it is as if it had not
-        // been looked at.
-        let end = u32::try_from(stop.into_inner()).unwrap_or(u32::MAX);
-        let boxes = &*boxes;
-        let added = in_parallel(workers, |owner, worker| {
-            self.add_found(boxes, (owner, owners), end, worker)
-        })?;
-        // The first of the piece that goes wrong is the one reported: every worker goes on until it
-        // has passed it.
-        let found = shares.iter().filter_map(|share| share.found).min_by_key(|found| found.0);
+            // The first of the piece that goes wrong is the one reported: every worker goes on
+            // until it has passed it.
+            found = found.into_iter().chain(share.found).min_by_key(|found| found.0);
+            stopped = stopped.take().or_else(|| share.stopped.clone());
+        });
         if let Some((at, wrong)) = found {
-            return Err(Level::Found(piece[at], wrong));
+            let (piece, _) = pieces.piece()?;
+            return Some(Level::Found(piece[at], wrong));
         }
-        if let Some(reason) = shares.into_iter().find_map(|share| share.stopped) {
-            return Err(Level::Stopped(reason));
+        if let Some(reason) = stopped {
+            return Some(Level::Stopped(reason));
         }
-        if added.iter().any(|new| new.is_full) {
-            return Err(Level::Stopped(too_large()));
+        let mut nodes = Vec::new();
+        for desk in &pieces.desks[..owners] {
+            let mut new = desk.new.lock().unwrap_or_else(PoisonError::into_inner);
+            if new.is_full {
+                return Some(Level::Stopped(too_large()));
+            }
+            nodes.append(&mut new.nodes);
         }
-        let mut nodes: Vec<_> = added.into_iter().flat_map(|new| new.nodes).collect();
-        nodes.sort_unstable_by_key(|(order, _)| *order);
-        Ok(nodes.into_iter().map(|(_, id)| id).collect())
+        // Those of each worker are in order: a few runs are merged.
+        nodes.sort_by_key(|(order, _)| *order);
+        next.extend(nodes.into_iter().map(|(_, id)| id));
+        None
     }
 
     /// One worker's share of a piece: it takes states until there are none left before the first
@@ -231,11 +338,12 @@ impl<P: Product> Search<'_, P> {
     /// wrong from it goes wrong from the other as soon.
     fn expand(
         &self,
-        (piece, sizes): (&[NodeId], &[usize]),
-        (next, stop): (&AtomicUsize, &AtomicUsize),
+        piece: &[NodeId],
+        pieces: &Pieces<'_>,
         worker: &mut P::Worker,
         boxes: &mut [Outbox],
     ) -> Share {
+        let Pieces { sizes, next, stop, .. } = pieces;
         let store = self.store.reading();
         let (mut share, mut bytes) = (Share::default(), Vec::new());
         let mut successors = Successors::default();
@@ -337,17 +445,22 @@ impl<P: Product> Search<'_, P> {
         Some(())
     }
 
-    /// Adds what is in the boxes for one owner, in order, up to the first state that went wrong.
+    /// Adds what is in the boxes for one owner, in order. What comes after the first state that
+    /// went wrong is not added: it is as if it had not been looked at.
     fn add_found(
         &self,
-        boxes: &[Vec<Outbox>],
+        pieces: &Pieces<'_>,
         (owner, owners): (usize, usize),
-        end: u32,
         worker: &mut P::Worker,
     ) -> New {
         let mut store = self.store.owning(owner, owners);
+        pieces.shares(owners, |share| share.refused.iter().for_each(|id| store.mark_refused(*id)));
+        let end = u32::try_from(pieces.stop.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
         let mut new = New::default();
-        let boxes: Vec<&Outbox> = boxes.iter().map(|of_worker| &of_worker[owner]).collect();
+        let of_workers = pieces.desks[..owners].iter().map(|desk| &desk.boxes);
+        let of_workers: Vec<_> =
+            of_workers.map(|of| of.read().unwrap_or_else(PoisonError::into_inner)).collect();
+        let boxes: Vec<&Outbox> = of_workers.iter().map(|boxes| &boxes[owner]).collect();
         let mut all: Vec<((u32, u32), u32, u32)> = Vec::new();
         for (number, outbox) in (0..).zip(&boxes) {
             let found = (0..).zip(&outbox.found);
@@ -361,16 +474,18 @@ impl<P: Product> Search<'_, P> {
                 let outbox = boxes[number as usize];
                 outbox.candidate(&outbox.found[at as usize])
             };
-            let seen = batch.iter().map(|of| store.look_for(candidate(of)));
+            let candidates: SmallVec<[Candidate<'_>; AHEAD]> =
+                batch.iter().map(candidate).collect();
+            let seen = candidates.iter().map(|of| store.look_for(of));
             black_box(seen.fold(0, |all, seen| all ^ seen));
             let fronts: SmallVec<[Option<u32>; AHEAD]> =
-                batch.iter().map(|of| store.front(candidate(of))).collect();
-            let seen = batch.iter().zip(&fronts).map(|(of, front)| {
-                front.map_or(0, |front| store.look_for_node(candidate(of), front))
-            });
+                candidates.iter().map(|of| store.front(of)).collect();
+            let seen = candidates
+                .iter()
+                .zip(&fronts)
+                .map(|(of, front)| front.map_or(0, |front| store.look_for_node(of, front)));
             black_box(seen.fold(0, |all, seen| all ^ seen));
-            for (of, front) in batch.iter().zip(fronts) {
-                let candidate = candidate(of);
+            for ((of, candidate), front) in batch.iter().zip(&candidates).zip(fronts) {
                 let covers = |allowance: &[u8], set: u32| {
                     let than = (candidate.allowance, candidate.set);
                     self.covers(worker, (allowance, set), than)
@@ -390,26 +505,6 @@ fn too_large() -> Inconclusive {
     Inconclusive::Undecided("a state, or all of them, are too large".to_owned())
 }
 
-/// Does some work with each worker at once: this thread with the first, another with each of the
-/// rest. Where no thread can be made, this one does its work too.
-fn in_parallel<W: Send, T: Send>(
-    workers: &mut [W],
-    work: impl Fn(usize, &mut W) -> T + Sync,
-) -> Result<Vec<T>, Level> {
-    let work = &work;
-    let results = std::thread::scope(|scope| {
-        let (mut running, mut left) = (Vec::new(), vec![0]);
-        let (own, rest) = workers.split_first_mut()?;
-        for (number, worker) in (1..).zip(rest) {
-            let thread = Builder::new().spawn_scoped(scope, move || work(number, worker));
-            match thread {
-                Ok(thread) => running.push(thread),
-                Err(_) => left.push(number),
-            }
-        }
-        let mine: Vec<T> = left.into_iter().map(|number| work(number, own)).collect();
-        let others = running.into_iter().map(|thread| thread.join().ok());
-        mine.into_iter().map(Some).chain(others).collect::<Option<Vec<T>>>()
-    });
-    results.ok_or_else(|| Level::Stopped(Inconclusive::Undecided("a worker failed".to_owned())))
+fn failed() -> Inconclusive {
+    Inconclusive::Undecided("a worker failed".to_owned())
 }

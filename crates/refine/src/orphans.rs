@@ -8,7 +8,7 @@
 //! Detectable: the thread's operation stays pending until `recover(t)` answers, which is its
 //! response, or says that it had no effect.
 
-use crate::sets::{ANY_THREAD, Config, Inner, Names, Orphan, Policy, answered};
+use crate::sets::{ANY_THREAD, Config, Inner, Names, Orphan, Policy};
 use linchpin_space::Space;
 use linchpin_spec::Call;
 use linchpin_verdict::CrashProperty;
@@ -69,30 +69,31 @@ impl Inner {
         operation: usize,
         answer: &[i64],
     ) -> Option<u32> {
-        let old = self.sets.get(set);
-        if old.pending[thread] == 0 {
+        let (row, ids) = self.sets.ids(set);
+        let before = self.sets.row(row).clone();
+        if before[thread] == 0 {
             return Some(set);
         }
-        let mut pending = old.pending.clone();
+        let mut pending = before.clone();
         pending[thread] = 0;
         let configs = match space.resolution(operation, answer) {
             None => {
-                let no_effect = |config: &&Config| config.responses[thread] == 0;
-                old.configs.iter().filter(no_effect).cloned().collect()
+                let no_effect = |config: &u32| self.sets.responses(*config)[thread] == 0;
+                ids.into_iter().filter(no_effect).collect()
             }
             Some(value) => {
                 let value = self.response(space, operation, &value);
                 match policy {
-                    Policy::JustInTime => self.respond(&old, thread, value),
-                    _ => answered(&old, thread, value),
+                    Policy::JustInTime => self.respond(&before, &ids, thread, value),
+                    _ => self.answered(&ids, thread, value),
                 }
             }
         };
         let configs = match policy {
-            Policy::JustInTime => self.minimal(&pending, configs),
+            Policy::JustInTime => self.minimal_of(&pending, configs),
             _ => configs,
         };
-        (!configs.is_empty()).then(|| self.add(pending, configs))
+        (!configs.is_empty()).then(|| self.add_ids(pending, configs))
     }
 
     /// The number of a list of orphans, those of one thread from the oldest on.

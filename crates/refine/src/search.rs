@@ -13,7 +13,7 @@
 //! Where states have ranks ([`Product::rank`]), those of a higher rank wait, once there are many
 //! states: most of them will turn out to be covered by states of a lower one.
 
-use crate::level::{Level, Outbox};
+use crate::level::{Desk, Level};
 use crate::product::Product;
 use crate::store::{Added, NO_NODE, NodeId, Split, Store};
 use linchpin_verdict::{Inconclusive, Limits};
@@ -190,9 +190,9 @@ pub(crate) struct Search<'a, P: Product> {
     progress: &'a (dyn Fn(&Stats) + Sync),
     start: Instant,
     /// When it was told last how far the search is.
-    shown: Instant,
-    /// What workers have found for each other; empty but for the room.
-    pub(crate) boxes: Vec<Vec<Outbox>>,
+    shown: Mutex<Instant>,
+    /// What workers have found for each other.
+    pub(crate) desks: Vec<Desk>,
     /// The rank of the states that are explored; those of a higher one wait.
     pub(crate) rank: usize,
     /// The states that wait, each with the one that it was found from.
@@ -214,8 +214,8 @@ impl<'a, P: Product> Search<'a, P> {
             transitions: AtomicU64::new(0),
             progress,
             start: Instant::now(),
-            shown: Instant::now(),
-            boxes: Vec::new(),
+            shown: Mutex::new(Instant::now()),
+            desks: Vec::new(),
             rank: ANY_RANK,
             waiting: Mutex::default(),
             early: Vec::new(),
@@ -318,11 +318,13 @@ impl<'a, P: Product> Search<'a, P> {
     }
 
     /// Tells how far it is, now and then, and why to give up, if there is a reason.
-    pub(crate) fn look_at_limits(&mut self, depth: usize) -> Option<Inconclusive> {
-        if self.shown.elapsed() > Duration::from_millis(200) {
-            self.shown = Instant::now();
+    pub(crate) fn look_at_limits(&self, depth: usize) -> Option<Inconclusive> {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if shown.elapsed() > Duration::from_millis(200) {
+            *shown = Instant::now();
             (self.progress)(&self.stats(depth));
         }
+        drop(shown);
         let kept = self.store.size().bytes + self.product.bytes();
         self.options.limits.exceeded(kept).map(Inconclusive::from)
     }

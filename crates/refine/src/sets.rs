@@ -10,8 +10,9 @@
 //! traces with the same closure have the same set.
 
 use crate::buffered::Buffered;
-use crate::cache::{Cache, LastClosure};
-use crate::interned::{SpecSets, Table};
+use crate::cache::{Cache, Numbered};
+use crate::interned::{ConfigId, Ids, RowId, SpecSets, Table};
+use crate::linearize::Effects;
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_ir::run::AnsweredCall;
@@ -115,6 +116,10 @@ pub(crate) struct Inner {
     pub(crate) sets: SpecSets,
     /// (state, call) to (response, state).
     applied: FxHashMap<(u32, u32), Ways>,
+    pub(crate) effects: Effects,
+    /// Rows of pending calls (their numbers doubled, plus 1) and configurations (doubled), with
+    /// threads and values renamed.
+    renamed: Numbered<Renaming>,
     /// For each operation, in a trial, where it may be linearized.
     places: Vec<Place>,
     bytes: usize,
@@ -148,6 +153,8 @@ impl Sets {
             states: Table::new(),
             sets: SpecSets::new(),
             applied: FxHashMap::default(),
+            effects: Effects::default(),
+            renamed: Numbered::default(),
             places: Vec::new(),
             bytes: 0,
         };
@@ -337,12 +344,14 @@ impl Inner {
         self.buffered.number(Arc::new(Buffered::initial()));
         self.sets = SpecSets::new();
         self.applied = FxHashMap::default();
+        self.effects = Effects::default();
+        self.renamed = Numbered::default();
         self.bytes = 0;
         let none = Row::from_elem(0, threads);
         let config = |state: u32| Config { state, responses: none.clone(), orphans: 0 };
         let states = self.start.iter().map(|state| self.states.number(state.clone()));
         let configs: Vec<Config> = states.map(config).collect();
-        self.sets.number(none, configs);
+        self.add(none, configs);
     }
 
     /// A specification state, for people.
@@ -370,6 +379,12 @@ impl Inner {
     }
 
     pub(crate) fn add(&mut self, pending: Row, configs: Vec<Config>) -> u32 {
+        let configs = configs.into_iter().map(|config| self.sets.number_config(config)).collect();
+        self.add_ids(pending, configs)
+    }
+
+    pub(crate) fn add_ids(&mut self, pending: Row, configs: Ids) -> u32 {
+        let pending = self.sets.number_row(pending);
         self.sets.number(pending, configs)
     }
 
@@ -380,46 +395,46 @@ impl Inner {
         set: u32,
         event: &Event,
     ) -> Option<u32> {
-        let old = self.sets.get(set);
+        let (row, ids) = self.sets.ids(set);
         let (pending, configs) = match event {
             Event::Call { thread, operation, arguments } => {
                 let arguments = space.arguments(*operation, arguments);
                 let argument = Operation::argument(&arguments);
                 let call = Call { operation: self.operations[*operation], argument };
-                let mut pending = old.pending.clone();
+                let mut pending = self.sets.row(row).clone();
                 pending[*thread] = self.calls.number(call) + 1;
                 let configs = match policy {
-                    Policy::Eager => self.closure(&pending, old.configs.clone()),
-                    Policy::JustInTime | Policy::Points | Policy::Trial => old.configs.clone(),
+                    Policy::Eager => self.closure_of(&pending, &ids),
+                    Policy::JustInTime | Policy::Points | Policy::Trial => ids,
                 };
-                (pending, configs)
+                return Some(self.add_ids(pending, configs));
             }
             Event::Return { thread, operation, value } => {
                 let value = self.response(space, *operation, value);
-                let mut pending = old.pending.clone();
+                let before = self.sets.row(row).clone();
+                let mut pending = before.clone();
                 pending[*thread] = 0;
                 let configs = match policy {
                     Policy::JustInTime => {
-                        let configs = self.respond(&old, *thread, value);
-                        self.minimal(&pending, configs)
+                        let configs = self.respond(&before, &ids, *thread, value);
+                        self.minimal_of(&pending, configs)
                     }
-                    Policy::Eager | Policy::Points => answered(&old, *thread, value),
-                    Policy::Trial => match self.places[*operation] {
-                        Place::Anywhere => {
-                            let mut configs = Vec::new();
+                    Policy::Eager | Policy::Points => self.answered(&ids, *thread, value),
+                    Policy::Trial => {
+                        let mut configs = self.answered(&ids, *thread, value);
+                        if self.places[*operation] == Place::Anywhere {
+                            let old = self.sets.get(set);
                             for mut config in self.with_helpers(space, &old, *thread) {
                                 if config.responses[*thread] == value + 1 {
                                     config.responses[*thread] = 0;
-                                    configs.push(config);
+                                    configs.push(self.sets.number_config(config));
                                 }
                             }
-                            configs.extend(answered(&old, *thread, value));
-                            configs
                         }
-                        _ => answered(&old, *thread, value),
-                    },
+                        configs
+                    }
                 };
-                (pending, configs)
+                return (!configs.is_empty()).then(|| self.add_ids(pending, configs));
             }
             Event::Crash { .. } => return Some(self.interrupt(policy, set, None)),
             Event::ThreadCrash { thread } => {
@@ -439,6 +454,7 @@ impl Inner {
                     Place::AtEdges(_) => false,
                     Place::InOwnSteps => true,
                 };
+                let old = self.sets.get(set);
                 let done = |config: &&Config| keep || config.responses[*thread] != 0;
                 let mut configs: Vec<Config> = old.configs.iter().filter(done).cloned().collect();
                 configs.extend(self.with_helpers(space, &old, *thread));
@@ -446,6 +462,7 @@ impl Inner {
             }
             Event::Point { .. } if policy != Policy::Points => return Some(set),
             Event::Point { thread, guess: None } => {
+                let old = self.sets.get(set);
                 let configs = old.configs.iter().filter(|config| config.responses[*thread] == 0);
                 let mut done = Vec::new();
                 for config in configs {
@@ -454,6 +471,7 @@ impl Inner {
                 (old.pending.clone(), done)
             }
             Event::Point { thread, guess: Some((number, value)) } => {
+                let old = self.sets.get(set);
                 let value = self.response(space, self.operation_of(space, &old, *thread)?, value);
                 let tag = (*number as u32 + 1) << GUESS_SHIFT;
                 let mut configs = Vec::new();
@@ -517,7 +535,13 @@ impl Inner {
     }
 
     /// Lets the pending operation of a thread take effect.
-    fn linearize(&mut self, pending: &Row, config: &Config, thread: usize, out: &mut Vec<Config>) {
+    pub(crate) fn linearize(
+        &mut self,
+        pending: &Row,
+        config: &Config,
+        thread: usize,
+        out: &mut Vec<Config>,
+    ) {
         let Some(call) = pending[thread].checked_sub(1) else { return };
         for &(response, state) in self.apply(config.state, call).iter() {
             let mut responses = config.responses.clone();
@@ -525,28 +549,6 @@ impl Inner {
             let orphans = self.before(config.orphans, thread);
             out.push(Config { state, responses, orphans });
         }
-    }
-
-    /// Everything that pending operations can still do.
-    pub(crate) fn closure(&mut self, pending: &Row, configs: Vec<Config>) -> Vec<Config> {
-        let mut seen: FxHashSet<Config> = configs.iter().cloned().collect();
-        let mut open = configs;
-        while let Some(config) = open.pop() {
-            for thread in 0..pending.len() {
-                if pending[thread] != 0 && config.responses[thread] == 0 {
-                    let mut next = Vec::new();
-                    self.linearize(pending, &config, thread, &mut next);
-                    open.extend(next.into_iter().filter(|config| seen.insert(config.clone())));
-                }
-            }
-            if config.orphans != 0 {
-                let mut next = Vec::new();
-                self.adopt(&config, &mut next);
-                self.forget_one(&config, &mut next);
-                open.extend(next.into_iter().filter(|config| seen.insert(config.clone())));
-            }
-        }
-        seen.into_iter().collect()
     }
 
     /// The ways to linearize a thread's pending operation, other pending ones that may be
@@ -571,76 +573,6 @@ impl Inner {
         result
     }
 
-    /// Whether every configuration of one set is in the τ-closure of the other, which is in
-    /// `closure` if it was looked at before.
-    pub(crate) fn is_subset(
-        &mut self,
-        policy: Policy,
-        smaller: u32,
-        larger: u32,
-        closure: &mut LastClosure,
-    ) -> bool {
-        let small = self.sets.get(smaller);
-        let large = self.sets.get(larger);
-        if small.pending != large.pending {
-            return false;
-        }
-        if policy != Policy::JustInTime {
-            let mut rest = large.configs.iter();
-            return small.configs.len() <= large.configs.len()
-                && small.configs.iter().all(|config| rest.any(|other| other == config));
-        }
-        if closure.as_ref().is_none_or(|(of, _)| *of != larger) {
-            let of_larger = self.closure(&large.pending, large.configs);
-            *closure = Some((larger, of_larger.into_iter().collect()));
-        }
-        let Some((_, closure)) = closure else { return false };
-        small.configs.iter().all(|config| closure.contains(config))
-    }
-
-    /// Drops the configurations that others can still become.
-    pub(crate) fn minimal(&mut self, pending: &Row, configs: Vec<Config>) -> Vec<Config> {
-        let orphaned = configs.iter().any(|config| config.orphans != 0);
-        if configs.len() < 2 || (pending.iter().all(|call| *call == 0) && !orphaned) {
-            return configs;
-        }
-        let mut later: FxHashSet<Config> = FxHashSet::default();
-        for config in &configs {
-            let closure = self.closure(pending, vec![config.clone()]);
-            later.extend(closure.into_iter().filter(|other| other != config));
-        }
-        configs.into_iter().filter(|config| !later.contains(config)).collect()
-    }
-
-    /// After a thread's response: other pending operations are linearized before it where that
-    /// helps, none after.
-    pub(crate) fn respond(&mut self, old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
-        let mut result = answered(old, thread, value);
-        let mut open: Vec<Config> =
-            old.configs.iter().filter(|config| config.responses[thread] == 0).cloned().collect();
-        let mut seen: FxHashSet<Config> = open.iter().cloned().collect();
-        let mut next = Vec::new();
-        while let Some(config) = open.pop() {
-            next.clear();
-            self.linearize(&old.pending, &config, thread, &mut next);
-            for mut config in next.drain(..).filter(|config| config.responses[thread] == value + 1)
-            {
-                config.responses[thread] = 0;
-                result.push(config);
-            }
-            for other in (0..old.pending.len()).filter(|&other| other != thread) {
-                if old.pending[other] != 0 && config.responses[other] == 0 {
-                    self.linearize(&old.pending, &config, other, &mut next);
-                }
-            }
-            if config.orphans != 0 {
-                self.adopt(&config, &mut next);
-            }
-            open.extend(next.drain(..).filter(|config| seen.insert(config.clone())));
-        }
-        result
-    }
-
     pub(crate) fn renamed(&mut self, set: u32, renaming: &Renaming, threads: usize) -> u32 {
         self.renamed_with(set, renaming, &mut Names::new(&renaming.values), threads)
     }
@@ -653,37 +585,82 @@ impl Inner {
         names: &mut Names,
         threads: usize,
     ) -> u32 {
-        let old = self.sets.get(set);
-        let position = |thread: usize| {
-            renaming.threads.get(thread).map_or(thread, |position| usize::from(*position))
-        };
-        // Calls first, in the new order of the threads, then what the configurations hold.
+        let (row, configs) = self.sets.ids(set);
+        let moved = &renaming.threads[..];
+        let mut given = names.renaming(moved);
+        let mut number = self.renamed.number(&given);
+        // Calls first, in the new order of the threads, then what the configurations hold. What
+        // comes of each depends on the names that were given before it. It is remembered where none
+        // is given on the way.
+        let parts = configs.iter().map(|config| config << 1);
+        let (mut pending, mut renamed) = (row, Ids::new());
+        for part in std::iter::once(row << 1 | 1).chain(parts) {
+            let of = part >> 1;
+            let is_row = part & 1 == 1;
+            let known = self.renamed.get(part, number);
+            let now = known.unwrap_or_else(|| match is_row {
+                true => self.renamed_row(of, moved, names, threads),
+                false => self.renamed_config(of, moved, names, threads),
+            });
+            match is_row {
+                true => pending = now,
+                false => renamed.push(now),
+            }
+            if names.names != given.values {
+                given = names.renaming(moved);
+                number = self.renamed.number(&given);
+            } else if known.is_none() {
+                self.renamed.put(part, number, now);
+            }
+        }
+        self.sets.number(pending, renamed)
+    }
+
+    /// A row of pending calls with threads and values renamed.
+    fn renamed_row(
+        &mut self,
+        row: RowId,
+        moved: &[u8],
+        names: &mut Names,
+        threads: usize,
+    ) -> RowId {
+        let old = self.sets.row(row).clone();
         let mut pending = Row::from_elem(0, threads);
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
-        order.sort_by_key(|&thread| position(thread));
+        order.sort_by_key(|&thread| position(moved, thread));
         for thread in order {
-            if let Some(call) = old.pending[thread].checked_sub(1) {
+            if let Some(call) = old[thread].checked_sub(1) {
                 let Call { operation, argument } = self.calls.items[call as usize].clone();
                 let argument = names.value(&argument);
-                pending[position(thread)] = self.calls.number(Call { operation, argument }) + 1;
+                let call = self.calls.number(Call { operation, argument });
+                pending[position(moved, thread)] = call + 1;
             }
         }
-        let mut configs = Vec::with_capacity(old.configs.len());
-        for config in &old.configs {
-            let mut responses = Row::from_elem(0, threads);
-            for thread in 0..threads {
-                let response = config.responses[thread];
-                if response != 0 {
-                    let value = self.values.items[((response & RESPONSE) - 1) as usize].clone();
-                    let value = self.values.number(names.value(&value)) + 1;
-                    responses[position(thread)] = value | (response & !RESPONSE);
-                }
+        self.sets.number_row(pending)
+    }
+
+    /// A configuration with threads and values renamed.
+    fn renamed_config(
+        &mut self,
+        config: ConfigId,
+        moved: &[u8],
+        names: &mut Names,
+        threads: usize,
+    ) -> ConfigId {
+        let old = self.sets.config(config);
+        let mut responses = Row::from_elem(0, threads);
+        for (thread, &response) in old.responses.iter().enumerate() {
+            if response != 0 {
+                let value = self.values.items[((response & RESPONSE) - 1) as usize].clone();
+                let value = self.values.number(names.value(&value)) + 1;
+                responses[position(moved, thread)] = value | (response & !RESPONSE);
             }
-            let state = names.value(&self.states.items[config.state as usize].clone());
-            let orphans = self.renamed_orphans(config.orphans, &position, names);
-            configs.push(Config { state: self.states.number(state), responses, orphans });
         }
-        self.add(pending, configs)
+        let state = names.value(&self.states.items[old.state as usize].clone());
+        let position = |thread: usize| position(moved, thread);
+        let orphans = self.renamed_orphans(old.orphans, &position, names);
+        let state = self.states.number(state);
+        self.sets.number_config(Config { state, responses, orphans })
     }
 
     pub(crate) fn largest(&mut self, set: u32, values: usize) -> usize {
@@ -716,14 +693,9 @@ impl Inner {
     }
 }
 
-/// The configurations in which the thread's operation is done and answers this.
-pub(crate) fn answered(old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
-    let done = |config: &&Config| config.responses[thread] & RESPONSE == value + 1;
-    let mut configs: Vec<Config> = old.configs.iter().filter(done).cloned().collect();
-    for config in &mut configs {
-        config.responses[thread] = 0;
-    }
-    configs
+/// The new number of a thread.
+fn position(moved: &[u8], thread: usize) -> usize {
+    moved.get(thread).map_or(thread, |position| usize::from(*position))
 }
 
 /// Visits the integers in a value.
@@ -749,6 +721,11 @@ pub(crate) struct Names {
 impl Names {
     pub fn new(given: &[u8]) -> Names {
         Names { names: given.into(), next: given.iter().copied().max().unwrap_or(0) + 1 }
+    }
+
+    /// The names that were given so far, with new numbers of threads.
+    fn renaming(&self, moved: &[u8]) -> Renaming {
+        Renaming { threads: SmallVec::from_slice(moved), values: self.names.clone() }
     }
 
     pub fn value(&mut self, value: &Value) -> Value {

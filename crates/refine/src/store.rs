@@ -151,11 +151,11 @@ impl Shard {
     fn add(
         &mut self,
         index: usize,
-        candidate: Candidate<'_>,
+        candidate: &Candidate<'_>,
         front: u32,
         mut covers: impl FnMut(&[u8], u32) -> bool,
     ) -> Added {
-        let Candidate { back, set, parent, .. } = candidate;
+        let Candidate { back, set, parent, .. } = *candidate;
         let hash = hash_of(front, back);
         let Shard { latest, nodes, .. } = self;
         let found = latest.find(hash, |at| {
@@ -189,26 +189,37 @@ impl Shard {
 /// Shards that one worker adds to.
 pub(crate) struct Owned<'a> {
     shards: Vec<RwLockWriteGuard<'a, Shard>>,
+    owner: usize,
     owners: usize,
 }
 
 impl Owned<'_> {
     /// Looks where the front of a candidate would be. Several are looked for before the first is
     /// added, so that the misses of the cache overlap: what is returned only has to be used.
-    pub fn look_for(&self, candidate: Candidate<'_>) -> u32 {
+    pub fn look_for(&self, candidate: &Candidate<'_>) -> u32 {
         let shard = &self.shards[shard_of(candidate.hash) / self.owners];
         u32::from(shard.fronts.likely(candidate.hash).unwrap_or(0))
     }
 
     /// The same for the nodes beside a front.
-    pub fn look_for_node(&self, candidate: Candidate<'_>, front: u32) -> u32 {
+    pub fn look_for_node(&self, candidate: &Candidate<'_>, front: u32) -> u32 {
         let shard = &self.shards[shard_of(candidate.hash) / self.owners];
         let likely = shard.latest.likely(hash_of(front, candidate.back));
         likely.map_or(0, |at| shard.nodes.get(at as usize).set)
     }
 
+    /// Notes that the allowance of a node kept something from happening, or that it was not
+    /// expanded; if the node is in a part that is owned here.
+    pub fn mark_refused(&mut self, id: NodeId) {
+        let (index, number) = place(id);
+        if index % self.owners == self.owner {
+            let shard = &mut self.shards[index / self.owners];
+            shard.nodes.get_mut(number).allowance |= REFUSED;
+        }
+    }
+
     /// The number of the front of a candidate; `None` if there is no room for more.
-    pub fn front(&mut self, candidate: Candidate<'_>) -> Option<u32> {
+    pub fn front(&mut self, candidate: &Candidate<'_>) -> Option<u32> {
         let shard = &mut self.shards[shard_of(candidate.hash) / self.owners];
         shard.fronts.number(candidate.front, candidate.hash)
     }
@@ -217,7 +228,7 @@ impl Owned<'_> {
     /// rest of the state that this one can do no more.
     pub fn add(
         &mut self,
-        candidate: Candidate<'_>,
+        candidate: &Candidate<'_>,
         front: u32,
         covers: impl FnMut(&[u8], u32) -> bool,
     ) -> Added {
@@ -312,7 +323,7 @@ impl Store {
     /// What one of so many owners may add to.
     pub fn owning(&self, owner: usize, owners: usize) -> Owned<'_> {
         let shards = (owner..SHARDS).step_by(owners).map(|index| self.shard_mut(index)).collect();
-        Owned { shards, owners }
+        Owned { shards, owner, owners }
     }
 
     /// The number of a back; `None` if there is no room for more.
@@ -334,7 +345,7 @@ impl Store {
         let candidate = Candidate { allowance, front, hash, back, set, parent };
         let mut shard = self.shard_mut(index);
         match shard.fronts.number(front, hash) {
-            Some(front) => shard.add(index, candidate, front, covers),
+            Some(front) => shard.add(index, &candidate, front, covers),
             None => Added::Full,
         }
     }

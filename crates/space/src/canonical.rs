@@ -337,8 +337,8 @@ impl Form {
         let head = reader.word();
         flat.words[at] = head;
         if let Some(kinds) = self.fields(head) {
-            for word in 0..kinds.len() {
-                flat.words[at + 1 + word] = reader.word();
+            for word in &mut flat.words[at + 1..][..kinds.len()] {
+                *word = reader.word();
             }
         }
     }

@@ -426,9 +426,14 @@ impl Space {
     ) {
         let mut flat = std::mem::take(&mut workspace.flat);
         self.unpack(bytes, &mut flat);
-        let known = known.max(self.form.largest(&flat));
-        let mut enumeration = Successors::new(self, workspace, visit);
+        // What is known matters to calls only.
         let threads = self.program().threads.len();
+        let is_idle = |thread: usize| flat.words[self.form.layout.thread(thread) + STATUS] == 0;
+        let known = match (0..threads).any(is_idle) {
+            true => known.max(self.form.largest(&flat)),
+            false => known,
+        };
+        let mut enumeration = Successors::new(self, workspace, visit);
         let mut on = true;
         for thread in 0..threads {
             on = on && enumeration.thread(&flat, thread, known);
