@@ -1,7 +1,7 @@
 //! What an engine says.
 
 use crate::{Counterexample, Picture, ProofShown, Roadmap};
-use linchpin_verdict::{Assumption, Bound, CrashProperty, Sequential, Verdict};
+use linchpin_verdict::{Assumption, Bound, CrashProperty, Sequential, StopReason, Verdict};
 
 /// What an answer says about steps that fail: null accessed, an assertion false, an index out of
 /// range.
@@ -126,6 +126,8 @@ pub struct Answer {
     pub is_asked: bool,
     /// Whether something else that was asked for, such as points, was not found out in time.
     pub is_unfinished: bool,
+    /// What stopped its search before the end, if something did.
+    pub stopped: Option<StopReason>,
     /// The bounds within which it was shown; none for a proof.
     pub bounds: Vec<Bound>,
     /// What it takes for granted.
@@ -168,6 +170,7 @@ impl Answer {
             reason: reason.into(),
             is_asked: true,
             is_unfinished: false,
+            stopped: None,
             bounds: Vec::new(),
             assumptions: Vec::new(),
             unreached: Vec::new(),

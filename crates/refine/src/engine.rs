@@ -238,6 +238,9 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     let reason = format!("{reason}{}", unchecked(report));
     let mut answer = Answer::new("refine", verdict, reason);
     answer.bounds = said;
+    if let Outcome::Inconclusive(why) = &report.outcome {
+        answer.stopped = why.stopped_by();
+    }
     answer.unreached = report.unreached.iter().map(ToString::to_string).collect();
     // A run with a step that fails would have been found.
     if verdict == Verdict::HoldsWithinBounds {

@@ -41,7 +41,7 @@ impl SummaryPage {
         let body = html! {
             h1 { (escaped(&self.title)) }
             (self.counts())
-            table class="summary" {
+            table class="summary files" {
                 thead {
                     tr {
                         th { "file" } th { "verdict" }

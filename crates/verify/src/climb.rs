@@ -3,6 +3,7 @@
 use crate::compare::strongest;
 use crate::deeper::Deeper;
 use crate::ladder::{Free, Ladder, Rung, Step};
+use crate::otherwise::Otherwise;
 use crate::{Loaded, Verification, VerifyError, conclude, patient, put_together};
 use linchpin_engine::{Answer, Engine, EngineError, Progress, Request, Subject};
 use linchpin_verdict::{Limits, Verdict};
@@ -68,6 +69,7 @@ impl<'a> Climbing<'a> {
     fn take(&mut self, step: &Step) -> Result<(), VerifyError> {
         match step.rung {
             Rung::Bounded => self.ask(step, false, 1),
+            Rung::Otherwise => self.search_otherwise(step),
             Rung::Proofs => {
                 self.ask(step, true, self.climb.cores)?;
                 let (loaded, request) = (self.loaded, self.request_on(step));
@@ -119,12 +121,25 @@ impl<'a> Climbing<'a> {
         }
     }
 
+    /// The refinement engine, and where its answer is among those so far.
+    fn refinement(&self) -> Option<(&'a dyn Engine, usize)> {
+        let refine = linchpin_refine::Refine.name();
+        let engine = self.engines.iter().copied().find(|engine| engine.name() == refine)?;
+        let first = self.answers.iter().position(|answer| answer.engine == refine)?;
+        Some((engine, first))
+    }
+
+    /// Refinement in another order, if the first search was stopped.
+    fn search_otherwise(&mut self, step: &Step) -> Result<(), VerifyError> {
+        let Some((engine, first)) = self.refinement() else { return Ok(()) };
+        let request = self.request_on(step);
+        let otherwise = Otherwise { engine, request: &request };
+        Ok(otherwise.search(self.loaded, &mut self.answers[first])?)
+    }
+
     /// Refinement within larger bounds, if it has said something of the first ones.
     fn deepen(&mut self, step: &Step) -> Result<(), VerifyError> {
-        let refine = linchpin_refine::Refine.name();
-        let engine = self.engines.iter().copied().find(|engine| engine.name() == refine);
-        let first = self.answers.iter().position(|answer| answer.engine == refine);
-        let (Some(engine), Some(first)) = (engine, first) else { return Ok(()) };
+        let Some((engine, first)) = self.refinement() else { return Ok(()) };
         let request = self.request_on(step);
         let deeper = Deeper { engine, free: self.climb.free, request: &request };
         if let Some(answer) = deeper.climb(self.loaded, &self.answers[first])? {

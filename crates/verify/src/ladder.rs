@@ -1,7 +1,8 @@
 //! The order in which engines are asked about a model, and when that ends: the ladder, as data.
 //!
-//! Most bugs die on the first rung, within seconds; proofs for any number of threads come next,
-//! side by side; what time is left goes to larger bounds. Each rung names the verdicts at which
+//! Most bugs die on the first rung, within seconds; where its search does not end, other ways to
+//! search look deeper. Proofs for any number of threads come next, side by side; what time is left
+//! goes to larger bounds. Each rung names the verdicts at which
 //! nothing above it could say more. `climb.rs` climbs.
 
 use linchpin_verdict::Verdict;
@@ -16,6 +17,8 @@ pub const SHORTEST_PATIENCE: Duration = Duration::from_secs(5);
 pub enum Rung {
     /// The engines that look for violations, within the bounds that the model or the caller names.
     Bounded,
+    /// Other ways to search, if time or memory stopped the first one.
+    Otherwise,
     /// The engines that show something for any number of threads, side by side.
     Proofs,
     /// Refinement within larger bounds, one step after the other, with the time that is left.
@@ -47,6 +50,7 @@ impl Ladder {
     pub const ONE: Ladder = Ladder {
         steps: &[
             Step { rung: Rung::Bounded, ends_at: &[Verdict::Violated], one_in: 3 },
+            Step { rung: Rung::Otherwise, ends_at: &[Verdict::Violated], one_in: 1 },
             Step { rung: Rung::Proofs, ends_at: &[Verdict::Violated, Verdict::Proved], one_in: 1 },
             Step { rung: Rung::Deeper, ends_at: &[], one_in: 1 },
         ],
@@ -57,6 +61,7 @@ impl Ladder {
     pub const MANY: Ladder = Ladder {
         steps: &[
             Step { rung: Rung::Bounded, ends_at: &[Verdict::Violated], one_in: 2 },
+            Step { rung: Rung::Otherwise, ends_at: &[Verdict::Violated], one_in: 1 },
             Step { rung: Rung::Proofs, ends_at: &[], one_in: 1 },
         ],
         time: Some(Duration::from_secs(120)),

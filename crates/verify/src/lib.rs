@@ -22,6 +22,7 @@ mod judge;
 pub mod ladder;
 mod load;
 pub mod mutants;
+mod otherwise;
 mod progress;
 mod reach;
 mod shrink;

@@ -15,3 +15,8 @@ mod random_queues;
 mod random_sets;
 mod three_valued;
 mod traps;
+
+/// A number from the environment: `LINCHPIN_CASES` makes a test a campaign.
+fn asked(name: &str) -> Option<usize> {
+    std::env::var(name).ok()?.parse().ok()
+}

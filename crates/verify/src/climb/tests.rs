@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::{Contradiction, ENGINES, load};
-use linchpin_engine::{Language, Stuck};
+use linchpin_engine::{Language, SearchAsked, Stuck};
 use linchpin_lang::Config;
-use linchpin_verdict::{Bound, Calls};
+use linchpin_verdict::{Bound, Calls, StopReason};
 
 const STACK: &str = include_str!("../../../../models/treiber_stack.lin");
 const BROKEN: &str = include_str!("../../../../models/broken/treiber_stack_split_pop_cas.lin");
@@ -132,4 +132,56 @@ fn a_model_that_is_not_made_for_more_is_not_wrong() {
     assert_eq!(found.verdict(), Verdict::HoldsWithinBounds, "{found:?}");
     let notes = said(&found, "refine").notes.join("\n");
     assert!(notes.contains("not made for more than that"), "{notes}");
+}
+
+/// Is stopped when it searches breadth first; finds something by chance only.
+struct Shallow(StopReason);
+
+impl Engine for Shallow {
+    fn name(&self) -> &'static str {
+        linchpin_refine::Refine.name()
+    }
+
+    fn reads(&self) -> &'static [Language] {
+        &[Language::Lin]
+    }
+
+    fn is_proof(&self) -> bool {
+        false
+    }
+
+    fn answer(&self, _: &Subject<'_>, request: &Request<'_>) -> Result<Vec<Answer>, EngineError> {
+        let verdict = match request.search {
+            SearchAsked::Pct { .. } => Verdict::Violated,
+            _ => Verdict::Inconclusive,
+        };
+        let mut answer = Answer::new(self.name(), verdict, "as far as it came");
+        answer.stopped = (verdict == Verdict::Inconclusive).then_some(self.0);
+        Ok(vec![answer])
+    }
+}
+
+#[test]
+fn where_breadth_first_is_stopped_other_searches_find_what_is_wrong() {
+    let out_of_time: &[&'static dyn Engine] = &[&Shallow(StopReason::Time)];
+    for ladder in [Ladder::ONE, Ladder::MANY] {
+        let found = climbed(STACK, ladder, out_of_time, Free::NOTHING);
+        assert_eq!(found.verdict(), Verdict::Violated, "{found:?}");
+        let notes = said(&found, "refine").notes.join("\n");
+        assert!(notes.contains("found by `--search pct`"), "{notes}");
+    }
+    // A person who stops it means all of it.
+    let by_a_person: &[&'static dyn Engine] = &[&Shallow(StopReason::Interrupt)];
+    let found = climbed(STACK, Ladder::ONE, by_a_person, Free::NOTHING);
+    assert_eq!(found.verdict(), Verdict::Inconclusive);
+}
+
+/// Where the first search comes to its end, nothing else is searched.
+#[test]
+fn what_ends_by_itself_is_not_searched_again() {
+    let engines: &[&'static dyn Engine] = &[&linchpin_refine::Refine];
+    let found = climbed(STACK, Ladder::ONE, engines, Free::NOTHING);
+    assert_eq!(found.verdict(), Verdict::HoldsWithinBounds);
+    let notes = said(&found, "refine").notes.join("\n");
+    assert!(!notes.contains("--search"), "{notes}");
 }

@@ -45,25 +45,19 @@ fn embedded(seed: u64, cap: usize, each: Duration, tally: &mut Tally) {
     }
 }
 
+/// With `LINCHPIN_SEED` and `LINCHPIN_CASES` a campaign: so many programs, ten times the states.
 #[test]
 fn random_programs() {
+    let cases = crate::asked("LINCHPIN_CASES");
+    let (cap, each) = match cases {
+        None => (400, Duration::from_millis(500)),
+        Some(_) => (4_000, Duration::from_secs(5)),
+    };
+    let first = crate::asked("LINCHPIN_SEED").unwrap_or(0);
     let mut tally = Tally::default();
-    for seed in 0..40 {
-        embedded(seed, 400, Duration::from_millis(500), &mut tally);
+    for seed in first..first + cases.unwrap_or(40) {
+        embedded(u64::try_from(seed).expect("a seed"), cap, each, &mut tally);
     }
-    println!("{tally:?}");
-    assert!(tally.proved > 15 && tally.embeddings > 4_000, "{tally:?}");
-}
-
-/// `SEEDS=from..to`.
-#[test]
-#[ignore = "a campaign"]
-fn many_random_programs() {
-    let range = std::env::var("SEEDS").unwrap_or("1000..2000".to_owned());
-    let (from, to) = range.split_once("..").unwrap();
-    let mut tally = Tally::default();
-    for seed in from.parse::<u64>().unwrap()..to.parse().unwrap() {
-        embedded(seed, 4_000, Duration::from_secs(5), &mut tally);
-    }
-    println!("{range}: {tally:?}");
+    println!("from seed {first}: {tally:?}");
+    assert!(cases.is_some() || tally.proved > 15 && tally.embeddings > 4_000, "{tally:?}");
 }
