@@ -166,10 +166,10 @@ impl Checker<'_> {
         // Without a thread every property would hold; but a role may have no thread.
         let is_role = is_count && name.name != "threads";
         let least = if is_role || name.name == "crashes" { 0 } else { 1 };
-        let most = if is_count {
-            i64::try_from(limits::THREADS).unwrap_or(i64::MAX)
-        } else {
-            limits::BOUND
+        let most = match name.name.as_str() {
+            _ if is_count => i64::try_from(limits::THREADS).unwrap_or(i64::MAX),
+            "crashes" => limits::CRASHES,
+            _ => limits::BOUND,
         };
         if !(least..=most).contains(&number) {
             let message = format!("the bound `{}` cannot be {number}", name.name);

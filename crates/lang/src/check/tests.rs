@@ -337,6 +337,7 @@ fn persistent_memory() {
         ("persistent shared p: int; recover(t: tid) -> bool? { return none; }", "no operation"),
         ("persistent shared p: int; op write() { flush(p, p); }", "`flush` takes one place"),
         ("bounds { crashes: -1 }", "the bound `crashes` cannot be -1"),
+        ("bounds { crashes: 5 }", "the bound `crashes` cannot be 5"),
         ("struct Leaf { #[line(a)] n: int }", "only persistent memory lies on lines"),
         ("recover(t: tid) -> int? { return none; }", "nothing here would survive one"),
         (
