@@ -355,7 +355,7 @@ fn persistent_memory() {
 /// The calls of a preload as the program has them, or what is said against them.
 fn preloaded(items: &str, asked: Option<&str>) -> Result<String, Vec<String>> {
     let source = format!(
-        "spec stack; param K: int = 2; shared n: int; {items} op push(v: int) {{ n = v; }} \
+        "spec stack; param K: int = 2; shared n: int; {items} op push(v: int in -1..10) {{ n = v; }} \
          op pop() -> int? {{ return none; }} fn helper() {{ }}"
     );
     let config = Config { preload: asked.map(str::to_owned), ..Config::default() };
@@ -378,6 +378,8 @@ fn preloads() {
     wrong("preload { helper(); }", "unknown operation `helper`");
     wrong("preload { push(); }", "`push` takes 1 argument");
     wrong("preload { push(1, 2); }", "`push` takes 1 argument");
+    wrong("preload { push(10); }", "clients do not pass 10 to `push`");
+    wrong("preload { push(-2); }", "clients do not pass -2 to `push`");
     wrong("preload { push(true); }", "expected `int`, found `bool`");
     wrong("preload { push(n); }", "`n` is not a constant");
     wrong("preload { } preload { }", "a model has one `preload`");
