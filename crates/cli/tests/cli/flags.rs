@@ -34,3 +34,26 @@ fn mistakes_are_said_though_quiet() {
         assert!(stderr.contains("m.lin:1:"), "{command}: {stderr}");
     }
 }
+
+/// What is wrong with a flag is said of the flag, not of the first line of the model.
+#[test]
+fn mistakes_of_flags_are_no_mistakes_of_the_model() {
+    let (_folder, file) = model(
+        "spec register; shared x: int? = none; op write(v: int in 0..2) { x = v; } \
+         op read() -> int? { return x; }",
+    );
+    for (flag, value, said) in [
+        ("--threads", "0", "`--threads`: this model has 0 threads"),
+        ("--threads", "writer=1", "`--threads writer=1`: this model has no role `writer`"),
+        ("--set", "K=1", "`--set K=…`: this model has no parameter `K`"),
+        ("--preload", "write(5)", "`--preload`: clients do not pass 5 to `write`"),
+    ] {
+        let (code, _, stderr) = output(&["verify", &file, flag, value]);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(said), "{stderr}");
+        assert!(!stderr.contains("m.lin:1:1"), "{stderr}");
+    }
+    let (_, stdout, _) = output(&["verify", &file, "--preload", "write(5)", "--json"]);
+    assert!(stdout.contains(r#""flag":"--preload""#), "{stdout}");
+    assert!(stdout.contains("write a value from 0 to 1"), "{stdout}");
+}

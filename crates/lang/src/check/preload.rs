@@ -47,7 +47,7 @@ impl Checker<'_> {
         }
         for mistake in mistakes {
             let message = format!("`--preload`: {}", mistake.message);
-            let shown = Diagnostic::new(Code::Setting, message, Span::default(), "in this model");
+            let shown = Diagnostic::of_flag(Code::Setting, "--preload", message);
             self.report(shown.maybe_help(mistake.help));
         }
         checked
