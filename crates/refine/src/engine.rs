@@ -432,6 +432,10 @@ fn crash_notes(
         )),
         None if options.superfluous && holds => notes
             .push("which flushes and fences are superfluous was not found out in time".to_owned()),
+        None if options.superfluous => notes.push(
+            "which flushes and fences are superfluous is only known where the condition holds"
+                .to_owned(),
+        ),
         None => {}
     }
     if options.points && points {
