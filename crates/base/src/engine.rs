@@ -8,7 +8,7 @@ use linchpin_engine::{
     Request, Roadmap, Source, Stat, Status, StepCondition, Subject, WithoutUpdates,
 };
 use linchpin_ir::program::Program;
-use linchpin_space::{Bounds, Reductions};
+use linchpin_space::{Bounds, Reductions, SpaceError};
 use linchpin_verdict::{Assumption, Bound, Values, Verdict, counted};
 use std::time::{Duration, Instant};
 
@@ -61,6 +61,9 @@ impl Engine for Base {
             }
             Err(BaseError::NotApplicable(reason)) => {
                 Answer::new(NAME, Verdict::Inconclusive, format!("does not apply: {reason}"))
+            }
+            Err(BaseError::Space(error @ SpaceError::TooManyThreads { .. })) => {
+                Answer::new(NAME, Verdict::Inconclusive, format!("does not apply: {error}"))
             }
             Err(error) => return Err(EngineError::of(error)),
         };

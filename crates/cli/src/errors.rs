@@ -43,12 +43,9 @@ pub fn to_json(error: &anyhow::Error) -> Json {
 }
 
 /// Says what ended a command: to scripts on standard output, else to people on standard error.
-pub fn report(error: &anyhow::Error, command: &str, is_json: bool, is_quiet: bool) {
+pub fn report(error: &anyhow::Error, command: &str, is_json: bool) {
     if !is_json {
-        // Mistakes are about the model, not about the command.
-        if !is_quiet || error.downcast_ref::<Mistakes>().is_none() {
-            output::say(&format!("{}\n", describe(error)));
-        }
+        output::say(&format!("{}\n", describe(error)));
         return;
     }
     let mut object = beginning(Some(command));

@@ -67,7 +67,7 @@ fn finish(command: &Command) -> Status {
     match command.files().check().and_then(|()| execute(command)) {
         Ok(status) => status,
         Err(error) => {
-            errors::report(&error, command.name(), common.json, common.quiet);
+            errors::report(&error, command.name(), common.json);
             errors::status(&error)
         }
     }

@@ -47,7 +47,7 @@ impl Mistakes {
     }
 
     /// Every mistake with its place, as scripts read it. Lines and columns are counted from 1,
-    /// columns in characters.
+    /// columns in characters; a mistake of a flag names it, and its place means nothing.
     pub fn to_json(&self) -> Json {
         let one = |mistake: &Diagnostic| {
             let start = usize::try_from(mistake.span.start).unwrap_or(usize::MAX);
@@ -61,6 +61,7 @@ impl Mistakes {
                 "message": mistake.message,
                 "label": mistake.label,
                 "help": mistake.help,
+                "flag": mistake.flag,
             })
         };
         self.diagnostics.iter().map(one).collect()

@@ -27,6 +27,9 @@ pub use linchpin_syntax::{Code, Diagnostic, Span};
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_spec::Value;
 
+/// The most crashes of the system that a model may ask for.
+pub const MOST_CRASHES: i64 = limits::CRASHES;
+
 /// What the user decides about a model.
 #[derive(Clone, Debug, Default)]
 pub struct Config {

@@ -29,6 +29,9 @@ pub(crate) const WORDS: usize = 1 << 18;
 /// More threads than this make no sense for exhaustive engines and only cost memory for the others.
 pub(crate) const THREADS: usize = 256;
 
+/// How often the system may crash: every crash multiplies the runs.
+pub(crate) const CRASHES: i64 = 4;
+
 /// How large the other bounds may be.
 pub(crate) const BOUND: i64 = 1_000_000_000;
 

@@ -92,7 +92,11 @@ pub(crate) fn judge(
             crash.repairs = repairs(program, options, crash.property, found);
         }
         Outcome::Holds(()) if options.superfluous => {
-            crash.superfluous = superfluous(program, options, crash.property);
+            // What only `recover(t)` needs is needed, where it tells the truth.
+            let detectable = (crash.detectable == Some(true)).then_some(CrashProperty::Detectable);
+            let asked: Vec<CrashProperty> =
+                [crash.property].into_iter().chain(detectable).collect();
+            crash.superfluous = superfluous(program, options, &asked);
         }
         _ => {}
     }

@@ -3,6 +3,7 @@
 use crate::counterexample::{Failure, Holder, KeptBy, StuckOperation};
 use crate::disk::DiskOptions;
 use crate::durability::CrashReport;
+use crate::model::ModelError;
 use crate::options::{Strategy, VerifyOptions};
 use crate::repair::Change;
 use crate::search::Stats;
@@ -17,7 +18,7 @@ use linchpin_engine::{
 };
 use linchpin_ir::domain::Domain;
 use linchpin_ir::program::Program;
-use linchpin_space::{Bounds, DataUse};
+use linchpin_space::{Bounds, DataUse, SpaceError};
 use linchpin_verdict::{
     Assumption, Bound, Calls, CrashProperty, Inconclusive, Outcome, Values, Verdict, counted,
     grouped, peak_memory,
@@ -108,7 +109,14 @@ fn answered(
         let Stats { states, depth, to_come, .. } = *stats;
         (request.progress)(Progress { engine: "refine", states, depth, to_come });
     };
-    let report = verify(program, &options, &observe).map_err(EngineError::of)?;
+    let report = match verify(program, &options, &observe) {
+        Ok(report) => report,
+        Err(ModelError::Space(error @ SpaceError::TooManyThreads { .. })) => {
+            let reason = format!("does not apply: {error}");
+            return Ok(vec![Answer::new("refine", Verdict::Inconclusive, reason)]);
+        }
+        Err(error) => return Err(EngineError::of(error)),
+    };
     let mut answer = describe(program, &options, &report);
     answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed(program)];
     if options.bounds.crashes > 0 {
@@ -220,6 +228,12 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
         }
         Outcome::Violated(found) => {
             let wrong = match &found.failure {
+                // Crashes have nothing to do with it.
+                Failure::Unexplained { .. }
+                    if report.crash.is_some() && found.run.crashes.is_empty() =>
+                {
+                    "a run without any crash is not linearizable".to_owned()
+                }
                 Failure::Unexplained { .. } => {
                     let weaker = report.crash.as_ref().and_then(|crash| crash.strongest);
                     let weaker = weaker.map(|of| format!(", but {}", of.adverb()));
@@ -435,6 +449,10 @@ fn crash_notes(
         )),
         None if options.superfluous && holds => notes
             .push("which flushes and fences are superfluous was not found out in time".to_owned()),
+        None if options.superfluous => notes.push(
+            "which flushes and fences are superfluous is only known where the condition holds"
+                .to_owned(),
+        ),
         None => {}
     }
     if options.points && points {

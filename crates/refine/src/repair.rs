@@ -97,12 +97,12 @@ pub(crate) fn repairs(
     Some(works)
 }
 
-/// The flushes, fences and persists without which the condition still holds; `None` if time ran out
+/// The flushes, fences and persists without which the conditions still hold; `None` if time ran out
 /// before all were tried.
 pub(crate) fn superfluous(
     program: &Program,
     options: &VerifyOptions,
-    property: CrashProperty,
+    properties: &[CrashProperty],
 ) -> Option<Vec<Change>> {
     let deadline = options.search.limits.deadline.unwrap_or(Instant::now() + 6 * PATIENCE);
     let mut seen: Vec<(usize, u32, Action)> = Vec::new();
@@ -125,7 +125,11 @@ pub(crate) fn superfluous(
                 }
             }
         }
-        if holds(&changed, options, property, deadline)? {
+        let mut needless = true;
+        for property in properties {
+            needless = needless && holds(&changed, options, *property, deadline)?;
+        }
+        if needless {
             all.push(described(program, body, line, &action));
         }
     }

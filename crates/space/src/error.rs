@@ -29,6 +29,11 @@ pub enum SpaceError {
     #[error("values are bounded here: {0}")]
     NotAnyValues(NotAlike),
     /// More threads than a packed state can name.
-    #[error("{0} threads are more than this engine explores (at most 200)")]
-    TooManyThreads(usize),
+    #[error("{threads} threads are more than are explored (at most {most})")]
+    TooManyThreads {
+        /// How many there are.
+        threads: usize,
+        /// How many there may be.
+        most: usize,
+    },
 }

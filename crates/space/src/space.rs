@@ -29,6 +29,12 @@ use linchpin_spec::Value;
 use linchpin_verdict::{Calls, Values};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// More threads than this a packed state cannot name.
+const MOST_THREADS: usize = 200;
+
+/// The same where threads or the system may crash: some words have a bit a thread.
+const MOST_WITH_CRASHES: usize = 62;
+
 /// Calls of one operation may have at most this many different arguments.
 pub(crate) const MAX_ARGUMENTS: u64 = 1 << 16;
 
@@ -198,8 +204,9 @@ impl Space {
         reductions: Reductions,
     ) -> Result<Space, SpaceError> {
         let threads = program.threads.len();
-        if threads > 200 {
-            return Err(SpaceError::TooManyThreads(threads));
+        let most = if bounds.has_crashes() { MOST_WITH_CRASHES } else { MOST_THREADS };
+        if threads > most {
+            return Err(SpaceError::TooManyThreads { threads, most });
         }
         if bounds.memory == Memory::TypeStable && bounds.has_crashes() {
             let what = "type-stable memory together with crashes";
@@ -208,7 +215,6 @@ impl Space {
         let mut layout = Layout::of(program)?;
         let routines = routines(program, &layout)?;
         let lines = match bounds.has_crashes() {
-            true if threads >= 63 => return Err(SpaceError::TooManyThreads(threads)),
             true => Some(Lines::of(program, &layout, reductions.distinct_images)?),
             false => None,
         };

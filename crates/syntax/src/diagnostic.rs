@@ -1,7 +1,7 @@
 //! Mistakes in a model, and how they are shown. Every front end uses these.
 
 use crate::{Code, Span, limits};
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -12,8 +12,10 @@ pub struct Diagnostic {
     pub code: Code,
     /// What is wrong.
     pub message: String,
-    /// Where.
+    /// Where, unless it is a mistake of a flag.
     pub span: Span,
+    /// The flag of the command line that is mistaken, if it is one and not the text.
+    pub flag: Option<&'static str>,
     /// A few words under the caret.
     pub label: String,
     /// Other places that matter, each with a few words.
@@ -34,10 +36,16 @@ impl Diagnostic {
             code,
             message: message.into(),
             span,
+            flag: None,
             label: label.into(),
             related: Vec::new(),
             help: None,
         }
+    }
+
+    /// A mistake of this kind in what a flag of the command line says about a text.
+    pub fn of_flag(code: Code, flag: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { flag: Some(flag), ..Diagnostic::new(code, message, Span::default(), "") }
     }
 
     /// Adds advice.
@@ -64,9 +72,25 @@ impl Diagnostic {
         Diagnostic::new(Code::TooLarge, message, Span::default(), "too long for a model")
     }
 
-    /// The mistake as people see it: message, source line, caret, advice. Control characters and
-    /// direction marks are shown as escapes, so that nothing looks like something else.
+    /// The mistake as people see it: message, source line, caret, advice; for a flag no line.
+    /// Control characters and direction marks are shown as escapes, so that nothing looks like
+    /// something else.
     pub fn render(&self, file: &str, source: &str, color: bool) -> String {
+        let escaped = |text: &str| Shown::new(text).text.into_owned();
+        let title = Level::ERROR.primary_title(escaped(&self.message)).id(self.code.id());
+        let mut group = match self.flag {
+            Some(_) => Group::with_title(title),
+            None => title.element(self.snippet(file, source)),
+        };
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(escaped(help)));
+        }
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        renderer.render(&[group])
+    }
+
+    /// The lines of the source that matter, with the words under their carets.
+    fn snippet(&self, file: &str, source: &str) -> Snippet<'static, Annotation<'static>> {
         let shown = Shown::new(source);
         let escaped = |text: &str| Shown::new(text).text.into_owned();
         let primary =
@@ -74,17 +98,10 @@ impl Diagnostic {
         let related = self.related.iter().map(|(span, label)| {
             AnnotationKind::Context.span(shown.range(*span)).label(escaped(label))
         });
-        let snippet = Snippet::source(&*shown.text)
+        Snippet::source(shown.text.clone().into_owned())
             .path(escaped(file))
             .annotation(primary)
-            .annotations(related);
-        let mut group =
-            Level::ERROR.primary_title(escaped(&self.message)).id(self.code.id()).element(snippet);
-        if let Some(help) = &self.help {
-            group = group.element(Level::HELP.message(escaped(help)));
-        }
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        renderer.render(&[group])
+            .annotations(related)
     }
 }
 

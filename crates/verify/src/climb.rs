@@ -165,10 +165,14 @@ impl<'a> Climbing<'a> {
                 said.extend(not_asked(*engine));
             }
         }
-        said.extend(self.without_crashes.iter().map(|engine| {
-            let reason = "it knows no crashes; `--crashes 0 --thread-crashes 0` leaves them out";
-            Answer::not_asked(engine.name(), reason)
-        }));
+        // Crashes of threads are asked for by a flag alone.
+        let reason = match self.request.thread_crashes {
+            0 => "it knows no crashes; `--crashes 0` leaves them out",
+            _ => "it knows no crashes, and --thread-crashes asks for them",
+        };
+        said.extend(
+            self.without_crashes.iter().map(|engine| Answer::not_asked(engine.name(), reason)),
+        );
         said
     }
 }

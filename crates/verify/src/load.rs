@@ -124,7 +124,10 @@ impl Loaded {
     pub fn has_crashes(&self, request: &Request<'_>) -> bool {
         match &self.model {
             Model::Lin { bounds, .. } => {
-                request.crashes.unwrap_or(bounds.crashes) > 0 || request.thread_crashes > 0
+                // Where nothing is persistent there are no crashes of the system.
+                let persistent = self.program().is_some_and(|of| of.persistence.is_some());
+                let crashes = request.crashes.unwrap_or(bounds.crashes) > 0 && persistent;
+                crashes || request.thread_crashes > 0
             }
             Model::Subop | Model::Csp { .. } => false,
         }

@@ -5,7 +5,7 @@ use super::{Common, LimitArgs, MemoryArg};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use linchpin_engine::{Reduction, SearchAsked};
-use linchpin_lang::{Config, Threads};
+use linchpin_lang::{Config, MOST_CRASHES, Threads};
 use linchpin_progress::Property;
 use linchpin_space::Calls;
 use linchpin_spec::Value;
@@ -58,10 +58,10 @@ pub struct VerifyArgs {
     pub memory: MemoryArg,
     /// How often the system may crash: what is persistent is left as lines may leave it, then
     /// `recover` runs, then the threads go on. [default: the model's bounds]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=4))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=MOST_CRASHES))]
     pub crashes: Option<u8>,
     /// How often a thread may crash by itself: memory stays as it is.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=MOST_CRASHES))]
     pub thread_crashes: u8,
     /// What is asked of runs with crashes. Without it the strongest of `strict`, `recoverable`,
     /// `durable` and `buffered` that holds is named, and `durable` must hold.

@@ -29,7 +29,7 @@ pub fn execute(args: &FmtArgs) -> Result<Status> {
             Err(error) => {
                 status = status.worse(errors::status(&error));
                 if !args.common.json {
-                    errors::report(&error, "fmt", false, args.common.quiet);
+                    errors::report(&error, "fmt", false);
                 }
                 wrong.push(errors::to_json(&error));
             }

@@ -27,6 +27,7 @@ mod batch;
 mod cluster;
 mod contradiction;
 mod files;
+mod flags;
 mod memory;
 mod outcome;
 mod watch;
@@ -39,6 +40,7 @@ use outcome::{FileOutcome, Shown};
 use watch::watch;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
+    flags::check(args)?;
     let models = Models::find(&args.files)?;
     let named: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let json = args.common.json.then(|| json::envelope("verify", &named.join(", ")));
@@ -109,6 +111,7 @@ impl Work<'_> {
         let start = Instant::now();
         let name = file.display().to_string();
         let loaded = read(args, file)?;
+        flags::check_model(args, &loaded, self.is_batch).with_context(|| format!("`{name}`"))?;
         let text = loaded.subject().text;
         let expected = Expectation::read(text, args.memory.into(), args.crashes != Some(0));
         let key = Key::of(args, &name, text, self.is_batch);
@@ -118,6 +121,7 @@ impl Work<'_> {
         }
         let mut found = ask(self, &loaded).with_context(|| format!("`{name}`"))?;
         note_ignored(args, &loaded, &mut found);
+        flags::note_crashes(args, &loaded, &mut found);
         let seconds = start.elapsed().as_secs_f64();
         let outcome = FileOutcome { expected, seconds, ..shown(args, &loaded, &found, &folders()) };
         // What was cut short is not remembered.

@@ -7,6 +7,7 @@ mod disk;
 mod docs;
 mod edges;
 mod explain;
+mod flags;
 mod folders;
 mod histories;
 mod logs;

@@ -51,7 +51,15 @@ impl Checker<'_> {
         if !(1..=limits::THREADS).contains(&threads.len()) && self.diagnostics.is_empty() {
             let message = format!("this model has {} threads", threads.len());
             let label = format!("there must be between 1 and {}", limits::THREADS);
-            self.report(Diagnostic::new(Code::Bounds, message, Span::default(), label));
+            self.report(match self.config.threads {
+                Threads::AsDeclared => {
+                    Diagnostic::new(Code::Bounds, message, Span::default(), label)
+                }
+                Threads::Count(_) | Threads::PerRole(_) => {
+                    let message = format!("`--threads`: {message}");
+                    Diagnostic::of_flag(Code::Bounds, "--threads", message).help(label)
+                }
+            });
         }
         let count = Value::Int(i64::try_from(threads.len()).unwrap_or(i64::MAX));
         self.constants.insert("threads".to_owned(), (count, Type::Int));
@@ -166,10 +174,10 @@ impl Checker<'_> {
         // Without a thread every property would hold; but a role may have no thread.
         let is_role = is_count && name.name != "threads";
         let least = if is_role || name.name == "crashes" { 0 } else { 1 };
-        let most = if is_count {
-            i64::try_from(limits::THREADS).unwrap_or(i64::MAX)
-        } else {
-            limits::BOUND
+        let most = match name.name.as_str() {
+            _ if is_count => i64::try_from(limits::THREADS).unwrap_or(i64::MAX),
+            "crashes" => limits::CRASHES,
+            _ => limits::BOUND,
         };
         if !(least..=most).contains(&number) {
             let message = format!("the bound `{}` cannot be {number}", name.name);
@@ -243,9 +251,7 @@ impl Checker<'_> {
                     format!("say `--threads {first}=2`; the roles are {}", quoted(&names))
                 }
             };
-            return Some(
-                Diagnostic::new(Code::Bounds, message, Span::default(), "in this model").help(help),
-            );
+            return Some(Diagnostic::of_flag(Code::Bounds, "--threads", message).help(help));
         }
         None
     }

@@ -46,10 +46,7 @@ impl Checker<'_> {
                     true => "it has none".to_owned(),
                     false => format!("it has {}", quoted(&known)),
                 };
-                self.report(
-                    Diagnostic::new(Code::Setting, message, Span::default(), "in this model")
-                        .help(help),
-                );
+                self.report(Diagnostic::of_flag(Code::Setting, "--set", message).help(help));
             }
         }
     }

@@ -47,7 +47,7 @@ impl Checker<'_> {
         }
         for mistake in mistakes {
             let message = format!("`--preload`: {}", mistake.message);
-            let shown = Diagnostic::new(Code::Setting, message, Span::default(), "in this model");
+            let shown = Diagnostic::of_flag(Code::Setting, "--preload", message);
             self.report(shown.maybe_help(mistake.help));
         }
         checked
@@ -87,7 +87,19 @@ impl Checker<'_> {
         let routine = &operations[operation];
         let types = routine.locals.iter().take(taken).map(|local| &local.ty);
         let values = arguments.iter().zip(types).map(|(argument, ty)| self.constant(argument, ty));
-        let arguments = values.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()?;
-        Some(PreloadCall { operation, arguments })
+        let values = values.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()?;
+        for ((value, range), argument) in values.iter().zip(&routine.ranges).zip(arguments) {
+            let (Some(given), Some((from, to))) = (value.as_int(), *range) else { continue };
+            if !(from..to).contains(&given) {
+                let last = to.saturating_sub(1);
+                let message = format!("clients do not pass {given} to `{}`", name.name);
+                let label = format!("they pass {from} to {last}");
+                let help = format!("write a value from {from} to {last}");
+                let mistake = Diagnostic::new(Code::Restriction, message, argument.span, label);
+                self.report(mistake.help(help));
+                return None;
+            }
+        }
+        Some(PreloadCall { operation, arguments: values })
     }
 }

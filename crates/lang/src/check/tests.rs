@@ -337,6 +337,7 @@ fn persistent_memory() {
         ("persistent shared p: int; recover(t: tid) -> bool? { return none; }", "no operation"),
         ("persistent shared p: int; op write() { flush(p, p); }", "`flush` takes one place"),
         ("bounds { crashes: -1 }", "the bound `crashes` cannot be -1"),
+        ("bounds { crashes: 5 }", "the bound `crashes` cannot be 5"),
         ("struct Leaf { #[line(a)] n: int }", "only persistent memory lies on lines"),
         ("recover(t: tid) -> int? { return none; }", "nothing here would survive one"),
         (
@@ -354,7 +355,7 @@ fn persistent_memory() {
 /// The calls of a preload as the program has them, or what is said against them.
 fn preloaded(items: &str, asked: Option<&str>) -> Result<String, Vec<String>> {
     let source = format!(
-        "spec stack; param K: int = 2; shared n: int; {items} op push(v: int) {{ n = v; }} \
+        "spec stack; param K: int = 2; shared n: int; {items} op push(v: int in -1..10) {{ n = v; }} \
          op pop() -> int? {{ return none; }} fn helper() {{ }}"
     );
     let config = Config { preload: asked.map(str::to_owned), ..Config::default() };
@@ -377,6 +378,8 @@ fn preloads() {
     wrong("preload { helper(); }", "unknown operation `helper`");
     wrong("preload { push(); }", "`push` takes 1 argument");
     wrong("preload { push(1, 2); }", "`push` takes 1 argument");
+    wrong("preload { push(10); }", "clients do not pass 10 to `push`");
+    wrong("preload { push(-2); }", "clients do not pass -2 to `push`");
     wrong("preload { push(true); }", "expected `int`, found `bool`");
     wrong("preload { push(n); }", "`n` is not a constant");
     wrong("preload { } preload { }", "a model has one `preload`");

@@ -106,8 +106,7 @@ impl<'a> Printer<'a> {
             Ok(outcome) => outcome,
             // One bad file does not end a batch.
             Err(error) => {
-                let common = &self.args.common;
-                errors::report(&error, "verify", common.json, common.quiet);
+                errors::report(&error, "verify", self.args.common.json);
                 self.worst = self.worst.worse(errors::status(&error));
                 self.rows.push(row);
                 return Ok(());

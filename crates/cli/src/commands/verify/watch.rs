@@ -27,7 +27,7 @@ pub fn watch(
             Ok(status) => status,
             // A model that is being written may have mistakes.
             Err(error) => {
-                errors::report(&error, "verify", args.common.json, args.common.quiet);
+                errors::report(&error, "verify", args.common.json);
                 errors::status(&error)
             }
         };
