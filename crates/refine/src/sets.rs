@@ -15,7 +15,7 @@ use crate::interned::{SpecSets, Table};
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_ir::run::AnsweredCall;
-use linchpin_space::{Event, Renaming, Space};
+use linchpin_space::{Event, Marks, Renaming, Space, SpecMarks};
 use linchpin_spec::{BuiltinSpec, Call, Shape, Spec, Value};
 use linchpin_verdict::CrashProperty;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -117,15 +117,39 @@ pub(crate) struct Inner {
     applied: FxHashMap<(u32, u32), Ways>,
     /// For each operation, in a trial, where it may be linearized.
     places: Vec<Place>,
+    /// Which integers of the specification may be renamed.
+    pub(crate) marks: Arc<SpecMarks>,
     bytes: usize,
+}
+
+/// What may be renamed in a specification.
+#[derive(Clone, Debug)]
+pub struct Renamable {
+    /// The values from 1 to this one; none of them if it is 0.
+    pub values: usize,
+    /// Where it has values.
+    pub marks: SpecMarks,
+}
+
+impl Renamable {
+    /// Nothing.
+    pub fn nothing() -> Renamable {
+        Renamable { values: 0, marks: SpecMarks::all() }
+    }
+
+    /// What may be renamed in a space.
+    pub fn of(space: &Space) -> Renamable {
+        Renamable { values: space.renamable_values(), marks: space.spec_marks().clone() }
+    }
 }
 
 /// The ways in which a call may take effect: response and state.
 pub(crate) type Ways = Arc<[(u32, u32)]>;
 
 impl Sets {
-    /// The specification of a program.
-    pub fn new(program: &Program, policy: Policy, values: usize) -> Result<Sets, SpecError> {
+    /// The specification of a program, of which these values may be renamed.
+    pub fn new(program: &Program, policy: Policy, names: Renamable) -> Result<Sets, SpecError> {
+        let Renamable { values, marks } = names;
         let ModelObject { spec, operations } = spec_of(program)?;
         let start = vec![spec.initial()];
         let threads = program.threads.len();
@@ -149,6 +173,7 @@ impl Sets {
             sets: SpecSets::new(),
             applied: FxHashMap::default(),
             places: Vec::new(),
+            marks: Arc::new(marks),
             bytes: 0,
         };
         inner.begin(threads);
@@ -163,8 +188,12 @@ impl Sets {
     }
 
     /// The specification of a program whose operations may be linearized only in these places.
-    pub fn trial(program: &Program, places: Vec<Place>, values: usize) -> Result<Sets, SpecError> {
-        let sets = Sets::new(program, Policy::Trial, values)?;
+    pub fn trial(
+        program: &Program,
+        places: Vec<Place>,
+        names: Renamable,
+    ) -> Result<Sets, SpecError> {
+        let sets = Sets::new(program, Policy::Trial, names)?;
         sets.inner().places = places;
         Ok(sets)
     }
@@ -654,6 +683,7 @@ impl Inner {
         threads: usize,
     ) -> u32 {
         let old = self.sets.get(set);
+        let marks = self.marks.clone();
         let position = |thread: usize| {
             renaming.threads.get(thread).map_or(thread, |position| usize::from(*position))
         };
@@ -664,7 +694,7 @@ impl Inner {
         for thread in order {
             if let Some(call) = old.pending[thread].checked_sub(1) {
                 let Call { operation, argument } = self.calls.items[call as usize].clone();
-                let argument = names.value(&argument);
+                let argument = names.value(&argument, marks.argument(operation));
                 pending[position(thread)] = self.calls.number(Call { operation, argument }) + 1;
             }
         }
@@ -675,15 +705,24 @@ impl Inner {
                 let response = config.responses[thread];
                 if response != 0 {
                     let value = self.values.items[((response & RESPONSE) - 1) as usize].clone();
-                    let value = self.values.number(names.value(&value)) + 1;
+                    let value = names.value(&value, self.answer_marks(&marks, &old, thread));
+                    let value = self.values.number(value) + 1;
                     responses[position(thread)] = value | (response & !RESPONSE);
                 }
             }
-            let state = names.value(&self.states.items[config.state as usize].clone());
+            let state = &self.states.items[config.state as usize];
+            let state = names.value(&state.clone(), &marks.state);
             let orphans = self.renamed_orphans(config.orphans, &position, names);
             configs.push(Config { state: self.states.number(state), responses, orphans });
         }
         self.add(pending, configs)
+    }
+
+    /// Which integers may be renamed in what a thread is answered.
+    fn answer_marks<'a>(&self, marks: &'a SpecMarks, set: &SpecSet, thread: usize) -> &'a Marks {
+        let call = set.pending[thread].checked_sub(1);
+        let operation = call.map(|call| self.calls.items[call as usize].operation);
+        operation.map_or(&Marks::All, |operation| marks.response(operation))
     }
 
     pub(crate) fn largest(&mut self, set: u32, values: usize) -> usize {
@@ -691,24 +730,29 @@ impl Inner {
             return largest;
         }
         let of = self.sets.get(set);
+        let marks = self.marks.clone();
         let mut largest = 0;
-        let mut look = |value: &Value| {
-            integers(value, &mut |i| {
-                if (1..=values as i64).contains(&i) {
-                    largest = largest.max(i as usize);
-                }
-            })
+        let mut look = |value: &Value, marks: &Marks| {
+            marks.visit(value, &mut |i| match usize::try_from(i) {
+                Ok(i) if i <= values => largest = largest.max(i),
+                _ => {}
+            });
         };
         for call in of.pending.iter().filter_map(|call| call.checked_sub(1)) {
-            look(&self.calls.items[call as usize].argument);
+            let call = &self.calls.items[call as usize];
+            look(&call.argument, marks.argument(call.operation));
         }
         for config in &of.configs {
-            look(&self.states.items[config.state as usize]);
+            look(&self.states.items[config.state as usize], &marks.state);
             for (_, call) in &self.orphans.items[config.orphans as usize] {
-                look(&self.calls.items[*call as usize].argument);
+                let call = &self.calls.items[*call as usize];
+                look(&call.argument, marks.argument(call.operation));
             }
-            for response in config.responses.iter().filter(|response| **response != 0) {
-                look(&self.values.items[((response & RESPONSE) - 1) as usize]);
+            for (thread, response) in config.responses.iter().enumerate() {
+                if let Some(value) = (response & RESPONSE).checked_sub(1) {
+                    let value = &self.values.items[value as usize];
+                    look(value, self.answer_marks(&marks, &of, thread));
+                }
             }
         }
         self.sets.note_largest(set, largest);
@@ -726,20 +770,6 @@ pub(crate) fn answered(old: &SpecSet, thread: usize, value: u32) -> Vec<Config> 
     configs
 }
 
-/// Visits the integers in a value.
-fn integers(value: &Value, visit: &mut dyn FnMut(i64)) {
-    match value {
-        Value::Int(i) => visit(*i),
-        Value::List(items) => items.iter().for_each(|item| integers(item, visit)),
-        Value::Set(items) => items.iter().for_each(|item| integers(item, visit)),
-        Value::Map(items) => items.iter().for_each(|(key, item)| {
-            integers(key, visit);
-            integers(item, visit);
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Str(_) | Value::Ref(_) => {}
-    }
-}
-
 /// New names for values, given out as they are met.
 pub(crate) struct Names {
     names: SmallVec<[u8; 8]>,
@@ -751,33 +781,24 @@ impl Names {
         Names { names: given.into(), next: given.iter().copied().max().unwrap_or(0) + 1 }
     }
 
-    pub fn value(&mut self, value: &Value) -> Value {
+    /// The value with new names for what is marked.
+    pub fn value(&mut self, value: &Value, marks: &Marks) -> Value {
         if self.names.is_empty() {
             return value.clone();
         }
-        match value {
-            Value::Int(i) => match usize::try_from(*i).ok().and_then(|i| i.checked_sub(1)) {
-                Some(at) if at < self.names.len() => {
-                    if self.names[at] == 0 {
-                        self.names[at] = self.next;
-                        self.next += 1;
-                    }
-                    Value::Int(i64::from(self.names[at]))
+        marks.replaced(value, &mut |i| self.name(i))
+    }
+
+    fn name(&mut self, i: i64) -> i64 {
+        match usize::try_from(i).ok().and_then(|i| i.checked_sub(1)) {
+            Some(at) if at < self.names.len() => {
+                if self.names[at] == 0 {
+                    self.names[at] = self.next;
+                    self.next += 1;
                 }
-                _ => value.clone(),
-            },
-            Value::List(items) => {
-                Value::list(items.iter().map(|item| self.value(item)).collect::<Vec<_>>())
+                i64::from(self.names[at])
             }
-            Value::Set(items) => {
-                Value::Set(Arc::new(items.iter().map(|item| self.value(item)).collect()))
-            }
-            Value::Map(items) => Value::Map(Arc::new(
-                items.iter().map(|(key, item)| (self.value(key), self.value(item))).collect(),
-            )),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Str(_) | Value::Ref(_) => {
-                value.clone()
-            }
+            _ => i,
         }
     }
 }
