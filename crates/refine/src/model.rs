@@ -4,7 +4,7 @@ use crate::cache::Cache;
 use crate::disk::DiskError;
 use crate::pairs::{KnownPairs, Pairs};
 use crate::product::{Parts, Product, Step, To};
-use crate::sets::{Place, Policy, Sets};
+use crate::sets::{Place, Policy, Renamable, Sets};
 use crate::together::ClusterError;
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
@@ -61,7 +61,7 @@ impl ModelProduct {
                 Space::new(program, bounds, reductions)?.ignoring_points()
             }
         };
-        let sets = Sets::new(program, policy, space.renamable_values())?;
+        let sets = Sets::new(program, policy, Renamable::of(&space))?;
         sets.start_after(space.preloaded());
         space.initial()?;
         // A crash part may lead to objects, which count where objects are bounded.
@@ -102,7 +102,7 @@ impl ModelProduct {
         // A step that is taken together with another would be in a place where it need not be.
         let reductions = Reductions { partial_order: false, ..reductions.one_thread_at_a_time() };
         let space = Space::new(program, bounds, reductions)?.telling_edges();
-        let sets = Sets::trial(program, places, space.renamable_values())?;
+        let sets = Sets::trial(program, places, Renamable::of(&space))?;
         sets.start_after(space.preloaded());
         space.initial()?;
         Ok(ModelProduct { space, sets, pairs: None })

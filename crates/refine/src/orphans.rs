@@ -162,7 +162,7 @@ impl Inner {
         let mut renamed = Vec::with_capacity(old.len());
         for (thread, call) in old {
             let Call { operation, argument } = self.calls.items[call as usize].clone();
-            let argument = names.value(&argument);
+            let argument = names.value(&argument, self.marks.argument(operation));
             let thread = match usize::try_from(thread) {
                 Ok(of) if thread != ANY_THREAD => u32::try_from(position(of)).unwrap_or(thread),
                 _ => thread,

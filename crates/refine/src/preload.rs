@@ -5,7 +5,7 @@ use crate::counterexample::{Counterexample, Failure};
 use crate::model::ModelError;
 use crate::options::VerifyOptions;
 use crate::search::Stats;
-use crate::sets::{Policy, Sets};
+use crate::sets::{Policy, Renamable, Sets};
 use crate::stuck::StuckCheck;
 use crate::verify::{Points, Report};
 use linchpin_ir::interpreter::Machine;
@@ -31,7 +31,7 @@ pub(crate) fn judged(
         let moves = run.schedule.len();
         return Ok(Some(report(Counterexample::of(run, moves, Failure::Fault))));
     }
-    let sets = Sets::new(program, Policy::JustInTime, 0)?;
+    let sets = Sets::new(program, Policy::JustInTime, Renamable::nothing())?;
     let Some((wrong, possible)) = sets.start_after(&calls) else { return Ok(None) };
     // The run up to the answer that nothing explains.
     let moves = calls.get(wrong).map_or(run.schedule.len(), |AnsweredCall { moves, .. }| *moves);

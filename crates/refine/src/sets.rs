@@ -16,7 +16,7 @@ use crate::linearize::Effects;
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_ir::run::AnsweredCall;
-use linchpin_space::{Event, Renaming, Space};
+use linchpin_space::{Event, Marks, Renaming, Space, SpecMarks};
 use linchpin_spec::{BuiltinSpec, Call, Shape, Spec, Value};
 use linchpin_verdict::CrashProperty;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -119,18 +119,42 @@ pub(crate) struct Inner {
     pub(crate) effects: Effects,
     /// Rows of pending calls (their numbers doubled, plus 1) and configurations (doubled), with
     /// threads and values renamed.
-    renamed: Numbered<Renaming>,
+    renamed: Numbered<Given>,
     /// For each operation, in a trial, where it may be linearized.
     places: Vec<Place>,
+    /// Which integers of the specification may be renamed.
+    pub(crate) marks: Arc<SpecMarks>,
     bytes: usize,
+}
+
+/// What may be renamed in a specification.
+#[derive(Clone, Debug)]
+pub struct Renamable {
+    /// The values from 1 to this one; none of them if it is 0.
+    pub values: usize,
+    /// Where it has values.
+    pub marks: SpecMarks,
+}
+
+impl Renamable {
+    /// Nothing.
+    pub fn nothing() -> Renamable {
+        Renamable { values: 0, marks: SpecMarks::all() }
+    }
+
+    /// What may be renamed in a space.
+    pub fn of(space: &Space) -> Renamable {
+        Renamable { values: space.renamable_values(), marks: space.spec_marks().clone() }
+    }
 }
 
 /// The ways in which a call may take effect: response and state.
 pub(crate) type Ways = Arc<[(u32, u32)]>;
 
 impl Sets {
-    /// The specification of a program.
-    pub fn new(program: &Program, policy: Policy, values: usize) -> Result<Sets, SpecError> {
+    /// The specification of a program, of which these values may be renamed.
+    pub fn new(program: &Program, policy: Policy, names: Renamable) -> Result<Sets, SpecError> {
+        let Renamable { values, marks } = names;
         let ModelObject { spec, operations } = spec_of(program)?;
         let start = vec![spec.initial()];
         let threads = program.threads.len();
@@ -156,6 +180,7 @@ impl Sets {
             effects: Effects::default(),
             renamed: Numbered::default(),
             places: Vec::new(),
+            marks: Arc::new(marks),
             bytes: 0,
         };
         inner.begin(threads);
@@ -170,8 +195,12 @@ impl Sets {
     }
 
     /// The specification of a program whose operations may be linearized only in these places.
-    pub fn trial(program: &Program, places: Vec<Place>, values: usize) -> Result<Sets, SpecError> {
-        let sets = Sets::new(program, Policy::Trial, values)?;
+    pub fn trial(
+        program: &Program,
+        places: Vec<Place>,
+        names: Renamable,
+    ) -> Result<Sets, SpecError> {
+        let sets = Sets::new(program, Policy::Trial, names)?;
         sets.inner().places = places;
         Ok(sets)
     }
@@ -587,7 +616,9 @@ impl Inner {
     ) -> u32 {
         let (row, configs) = self.sets.ids(set);
         let moved = &renaming.threads[..];
-        let mut given = names.renaming(moved);
+        // Which integers of an answer are renamed may depend on the call, so on the row.
+        let of_row = (!self.marks.responses.is_empty()).then_some(row);
+        let mut given = Given { renaming: names.renaming(moved), of_row };
         let mut number = self.renamed.number(&given);
         // Calls first, in the new order of the threads, then what the configurations hold. What
         // comes of each depends on the names that were given before it. It is remembered where none
@@ -600,14 +631,14 @@ impl Inner {
             let known = self.renamed.get(part, number);
             let now = known.unwrap_or_else(|| match is_row {
                 true => self.renamed_row(of, moved, names, threads),
-                false => self.renamed_config(of, moved, names, threads),
+                false => self.renamed_config(of, row, moved, names, threads),
             });
             match is_row {
                 true => pending = now,
                 false => renamed.push(now),
             }
-            if names.names != given.values {
-                given = names.renaming(moved);
+            if names.names != given.renaming.values {
+                given.renaming = names.renaming(moved);
                 number = self.renamed.number(&given);
             } else if known.is_none() {
                 self.renamed.put(part, number, now);
@@ -624,14 +655,14 @@ impl Inner {
         names: &mut Names,
         threads: usize,
     ) -> RowId {
-        let old = self.sets.row(row).clone();
+        let (old, marks) = (self.sets.row(row).clone(), self.marks.clone());
         let mut pending = Row::from_elem(0, threads);
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
         order.sort_by_key(|&thread| position(moved, thread));
         for thread in order {
             if let Some(call) = old[thread].checked_sub(1) {
                 let Call { operation, argument } = self.calls.items[call as usize].clone();
-                let argument = names.value(&argument);
+                let argument = names.value(&argument, marks.argument(operation));
                 let call = self.calls.number(Call { operation, argument });
                 pending[position(moved, thread)] = call + 1;
             }
@@ -643,24 +674,34 @@ impl Inner {
     fn renamed_config(
         &mut self,
         config: ConfigId,
+        row: RowId,
         moved: &[u8],
         names: &mut Names,
         threads: usize,
     ) -> ConfigId {
         let old = self.sets.config(config);
+        let (pending, marks) = (self.sets.row(row).clone(), self.marks.clone());
         let mut responses = Row::from_elem(0, threads);
         for (thread, &response) in old.responses.iter().enumerate() {
             if response != 0 {
                 let value = self.values.items[((response & RESPONSE) - 1) as usize].clone();
-                let value = self.values.number(names.value(&value)) + 1;
+                let value = names.value(&value, self.answer_marks(&marks, &pending, thread));
+                let value = self.values.number(value) + 1;
                 responses[position(moved, thread)] = value | (response & !RESPONSE);
             }
         }
-        let state = names.value(&self.states.items[old.state as usize].clone());
+        let state = names.value(&self.states.items[old.state as usize].clone(), &marks.state);
         let position = |thread: usize| position(moved, thread);
         let orphans = self.renamed_orphans(old.orphans, &position, names);
         let state = self.states.number(state);
         self.sets.number_config(Config { state, responses, orphans })
+    }
+
+    /// Which integers may be renamed in what a thread is answered.
+    fn answer_marks<'a>(&self, marks: &'a SpecMarks, row: &Row, thread: usize) -> &'a Marks {
+        let call = row[thread].checked_sub(1);
+        let operation = call.map(|call| self.calls.items[call as usize].operation);
+        operation.map_or(&Marks::All, |operation| marks.response(operation))
     }
 
     pub(crate) fn largest(&mut self, set: u32, values: usize) -> usize {
@@ -668,24 +709,29 @@ impl Inner {
             return largest;
         }
         let of = self.sets.get(set);
+        let marks = self.marks.clone();
         let mut largest = 0;
-        let mut look = |value: &Value| {
-            integers(value, &mut |i| {
-                if (1..=values as i64).contains(&i) {
-                    largest = largest.max(i as usize);
-                }
-            })
+        let mut look = |value: &Value, marks: &Marks| {
+            marks.visit(value, &mut |i| match usize::try_from(i) {
+                Ok(i) if i <= values => largest = largest.max(i),
+                _ => {}
+            });
         };
         for call in of.pending.iter().filter_map(|call| call.checked_sub(1)) {
-            look(&self.calls.items[call as usize].argument);
+            let call = &self.calls.items[call as usize];
+            look(&call.argument, marks.argument(call.operation));
         }
         for config in &of.configs {
-            look(&self.states.items[config.state as usize]);
+            look(&self.states.items[config.state as usize], &marks.state);
             for (_, call) in &self.orphans.items[config.orphans as usize] {
-                look(&self.calls.items[*call as usize].argument);
+                let call = &self.calls.items[*call as usize];
+                look(&call.argument, marks.argument(call.operation));
             }
-            for response in config.responses.iter().filter(|response| **response != 0) {
-                look(&self.values.items[((response & RESPONSE) - 1) as usize]);
+            for (thread, response) in config.responses.iter().enumerate() {
+                if let Some(value) = (response & RESPONSE).checked_sub(1) {
+                    let value = &self.values.items[value as usize];
+                    look(value, self.answer_marks(&marks, &of.pending, thread));
+                }
             }
         }
         self.sets.note_largest(set, largest);
@@ -698,18 +744,12 @@ fn position(moved: &[u8], thread: usize) -> usize {
     moved.get(thread).map_or(thread, |position| usize::from(*position))
 }
 
-/// Visits the integers in a value.
-fn integers(value: &Value, visit: &mut dyn FnMut(i64)) {
-    match value {
-        Value::Int(i) => visit(*i),
-        Value::List(items) => items.iter().for_each(|item| integers(item, visit)),
-        Value::Set(items) => items.iter().for_each(|item| integers(item, visit)),
-        Value::Map(items) => items.iter().for_each(|(key, item)| {
-            integers(key, visit);
-            integers(item, visit);
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Str(_) | Value::Ref(_) => {}
-    }
+/// What a part of a set is renamed by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Given {
+    renaming: Renaming,
+    /// The row of pending calls, where it matters.
+    of_row: Option<RowId>,
 }
 
 /// New names for values, given out as they are met.
@@ -728,33 +768,24 @@ impl Names {
         Renaming { threads: SmallVec::from_slice(moved), values: self.names.clone() }
     }
 
-    pub fn value(&mut self, value: &Value) -> Value {
+    /// The value with new names for what is marked.
+    pub fn value(&mut self, value: &Value, marks: &Marks) -> Value {
         if self.names.is_empty() {
             return value.clone();
         }
-        match value {
-            Value::Int(i) => match usize::try_from(*i).ok().and_then(|i| i.checked_sub(1)) {
-                Some(at) if at < self.names.len() => {
-                    if self.names[at] == 0 {
-                        self.names[at] = self.next;
-                        self.next += 1;
-                    }
-                    Value::Int(i64::from(self.names[at]))
+        marks.replaced(value, &mut |i| self.name(i))
+    }
+
+    fn name(&mut self, i: i64) -> i64 {
+        match usize::try_from(i).ok().and_then(|i| i.checked_sub(1)) {
+            Some(at) if at < self.names.len() => {
+                if self.names[at] == 0 {
+                    self.names[at] = self.next;
+                    self.next += 1;
                 }
-                _ => value.clone(),
-            },
-            Value::List(items) => {
-                Value::list(items.iter().map(|item| self.value(item)).collect::<Vec<_>>())
+                i64::from(self.names[at])
             }
-            Value::Set(items) => {
-                Value::Set(Arc::new(items.iter().map(|item| self.value(item)).collect()))
-            }
-            Value::Map(items) => Value::Map(Arc::new(
-                items.iter().map(|(key, item)| (self.value(key), self.value(item))).collect(),
-            )),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Str(_) | Value::Ref(_) => {
-                value.clone()
-            }
+            _ => i,
         }
     }
 }

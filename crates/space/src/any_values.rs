@@ -22,8 +22,10 @@ use crate::bounds::Bounds;
 use crate::flat::Flat;
 use crate::layout::{Kind, Layout, VARIABLES};
 use crate::lines::struct_of;
+use crate::marks::SpecMarks;
 use crate::symmetry::integers;
 use linchpin_ir::domain::{Domain, DomainBounds};
+use linchpin_ir::model_spec::spec_of;
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_spec::Value;
 use linchpin_verdict::{Calls, Values};
@@ -53,6 +55,8 @@ pub enum DataUse {
 pub enum NotAlike {
     /// The specification is not known to treat all values alike.
     Specification,
+    /// The model's own specification does this.
+    InSpecification(Box<NotAlike>),
     /// What this operation takes or answers is counted with, ordered or used as an index.
     Computed(String),
     /// What this operation takes or answers is set to or compared with a constant that clients may
@@ -72,6 +76,7 @@ impl fmt::Display for NotAlike {
             NotAlike::Specification => {
                 f.write_str("the specification is not known to treat all values alike")
             }
+            NotAlike::InSpecification(why) => write!(f, "in the specification, {why}"),
             NotAlike::Computed(operation) => write!(
                 f,
                 "integers that `{operation}` takes or answers are counted with, ordered or used \
@@ -187,10 +192,24 @@ fn fit(program: &Program, values: i64) -> bool {
 
 /// The largest value that the object starts with: in its memory, in its specification, or in the
 /// calls that come first. 0 if there is none.
-pub(crate) fn largest_at_start(program: &Program, layout: &Layout, initial: Option<&Flat>) -> i64 {
+pub(crate) fn largest_at_start(
+    program: &Program,
+    layout: &Layout,
+    initial: Option<&Flat>,
+    marks: &SpecMarks,
+) -> i64 {
     let mut largest = 0;
-    if let SpecSource::Builtin { init: Some(init), .. } = &program.spec {
-        largest = largest.max(largest_in(init));
+    match &program.spec {
+        SpecSource::Builtin { init, .. } => {
+            largest = largest.max(init.as_ref().map_or(0, largest_in));
+        }
+        // One that cannot start is told by those who need it.
+        SpecSource::Model(_) => {
+            if let Ok(object) = spec_of(program) {
+                let mut look = |i: i64| largest = largest.max(i);
+                marks.state.visit(&object.spec.initial(), &mut look);
+            }
+        }
     }
     for argument in program.preload.iter().flat_map(|call| &call.arguments) {
         largest = largest.max(largest_in(argument));

@@ -16,6 +16,7 @@ use crate::layout::{
 };
 use crate::lines::{CrashesLeft, Lines};
 use crate::liveness::live_words;
+use crate::marks::SpecMarks;
 use crate::privacy::{maybe_private, others};
 use crate::roles::Roles;
 use crate::settled::{Forward, Settled};
@@ -46,6 +47,8 @@ pub struct Space {
     pub(crate) bounds: Bounds,
     pub(crate) reductions: Reductions,
     pub(crate) symmetry: Symmetry,
+    /// Which integers of the specification are values that clients pass and get back.
+    spec_marks: SpecMarks,
     pub(crate) form: Form,
     pub(crate) routines: Vec<Routine>,
     /// For each thread, the calls that it may make.
@@ -218,7 +221,8 @@ impl Space {
             true => Some(Lines::of(program, &layout, reductions.distinct_images)?),
             false => None,
         };
-        let found = analyse(program, &routines, &mut layout, lines.as_ref(), bounds.values);
+        let (found, spec_marks) =
+            analyse(program, &routines, &mut layout, lines.as_ref(), bounds.values);
         let marked = found.values;
         let symmetry = Symmetry {
             threads: found.threads && reductions.thread_symmetry,
@@ -250,7 +254,7 @@ impl Space {
             Some(of) => of.result.clone().ok(),
         };
         let initial = initial.and_then(|state| Flat::of(program, &form.layout, &state, &[]).ok());
-        let start = largest_at_start(program, &form.layout, initial.as_ref());
+        let start = largest_at_start(program, &form.layout, initial.as_ref(), &spec_marks);
         let of = Known { data_use: &symmetry.data, named: symmetry.values, marked, start };
         let passing = passing(program, &bounds, &of).map_err(SpaceError::NotAnyValues)?;
         if symmetry.values {
@@ -274,6 +278,7 @@ impl Space {
             bounds,
             reductions,
             symmetry,
+            spec_marks,
             form,
             routines,
             calls: Vec::new(),
@@ -389,6 +394,11 @@ impl Space {
     /// The reductions that are asked for.
     pub fn reductions(&self) -> &Reductions {
         &self.reductions
+    }
+
+    /// Which integers of the specification are values that clients pass and get back.
+    pub fn spec_marks(&self) -> &SpecMarks {
+        &self.spec_marks
     }
 
     /// How many values may be renamed; 0 if they are told apart.

@@ -11,6 +11,8 @@ use crate::any_values::{DataUse, NotAlike};
 use crate::code::{Act, Address, Base, Code, Fork, Goal, Into, Mark, Op, Routine};
 use crate::layout::{Kind, Layout, VARIABLES, kinds_of, resolve_at};
 use crate::lines::Lines;
+use crate::marks::{SpecMarks, own_spec};
+use crate::spec_use::spec_use;
 use linchpin_ir::program::{Program, SpecSource, Type};
 use linchpin_verdict::Values;
 
@@ -31,14 +33,15 @@ const SYMMETRIC_SPECS: [&str; 5] = ["queue", "stack", "set", "register", "cas-re
 /// Those of them that only move values: what they answer does not depend on which are equal.
 const MOVING_SPECS: [&str; 3] = ["queue", "stack", "register"];
 
-/// Finds the symmetries, and marks the words that hold renamable values as [`Kind::Data`].
+/// Finds the symmetries, and marks the words that hold renamable values as [`Kind::Data`]; with it,
+/// where the specification has such values.
 pub(crate) fn analyse(
     program: &Program,
     routines: &[Routine],
     layout: &mut Layout,
     lines: Option<&Lines>,
     values: Values,
-) -> Symmetry {
+) -> (Symmetry, SpecMarks) {
     let unmarked = layout.clone();
     let last = match values {
         Values::UpTo(last) => last,
@@ -52,17 +55,37 @@ pub(crate) fn analyse(
         flow.crashes(program, lines);
     }
     let threads = flow.threads_alike(program);
-    let data =
-        if lines.is_some() { DataUse::Other(NotAlike::Crashes) } else { flow.data_use(program) };
+    let (of_spec, marks) = match own_spec(program) {
+        Some(spec) => spec_use(spec),
+        None => (builtin_use(program), SpecMarks::all()),
+    };
+    let data = match lines {
+        Some(_) => DataUse::Other(NotAlike::Crashes),
+        None => flow.data_use(program, &of_spec),
+    };
     let small = match values {
         Values::UpTo(last) => (1..=i64::from(u8::MAX)).contains(&last),
         Values::Any => !matches!(data, DataUse::Other(_)),
     };
-    let values = small && is_among(&SYMMETRIC_SPECS, program) && flow.values_alike(program);
+    // What crashes interrupt is asked of built-in specifications only.
+    let is_known = own_spec(program).is_none() || lines.is_none() && flow.has_data(program);
+    let spec_alike = !matches!(of_spec, DataUse::Other(_));
+    let values = small && spec_alike && is_known && flow.values_alike(program);
     if values {
         flow.mark(program, layout);
     }
-    Symmetry { threads, values, data }
+    (Symmetry { threads, values, data }, marks)
+}
+
+/// What a built-in specification does with values.
+fn builtin_use(program: &Program) -> DataUse {
+    if is_among(&MOVING_SPECS, program) {
+        DataUse::Moved
+    } else if is_among(&SYMMETRIC_SPECS, program) {
+        DataUse::Compared
+    } else {
+        DataUse::Other(NotAlike::Specification)
+    }
 }
 
 fn is_among(names: &[&str], program: &Program) -> bool {
@@ -528,15 +551,18 @@ impl Flow<'_> {
         })
     }
 
-    /// What the program does with its clients' integers, if these may be any from 1 on.
-    fn data_use(&mut self, program: &Program) -> DataUse {
-        if !is_among(&SYMMETRIC_SPECS, program) {
-            return DataUse::Other(NotAlike::Specification);
+    /// Whether clients pass integers or get some back.
+    fn has_data(&self, program: &Program) -> bool {
+        !self.boundary(program).is_empty()
+    }
+
+    /// What the program does with its clients' integers, if these may be any from 1 on and the
+    /// specification does this with them.
+    fn data_use(&mut self, program: &Program, of_spec: &DataUse) -> DataUse {
+        let mut found = of_spec.clone();
+        if matches!(found, DataUse::Other(_)) {
+            return found;
         }
-        let mut found = match is_among(&MOVING_SPECS, program) {
-            true => DataUse::Moved,
-            false => DataUse::Compared,
-        };
         for Boundary { word, operation, ranged } in self.boundary(program) {
             let class = *self.class(word);
             let name = || program.operations[operation].name.clone();

@@ -9,6 +9,7 @@ mod generator;
 mod models;
 mod naive;
 mod no_crashes;
+mod own_specs;
 mod preemptions;
 mod preload;
 mod reductions;
