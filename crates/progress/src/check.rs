@@ -8,7 +8,7 @@ use crate::property::{Property, Violations};
 use crate::slice::without_untested;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Calls, Unreached};
-use linchpin_verdict::{Inconclusive, Limits, Outcome, StopReason};
+use linchpin_verdict::{Inconclusive, Limits, Outcome, StopReason, counted};
 use std::fmt;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -100,8 +100,7 @@ impl fmt::Display for Report {
             writeln!(f, "never executed: {}", lines.join(", "))?;
         }
         let Stats { states, moves, .. } = self.stats;
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
-        writeln!(f, "{states} state{}, {moves} move{}", plural(states), plural(moves))
+        writeln!(f, "{}, {}", counted(states, "state"), counted(moves, "move"))
     }
 }
 
@@ -277,8 +276,8 @@ fn concluded(
         )),
         (None, Some(by @ StopReason::Budget)) => {
             let so_far = format!(
-                "no violation among the first {} states; with a bound on calls there may be fewer",
-                explored.graph.states()
+                "no violation among the first {}; with a bound on calls there may be fewer",
+                counted(explored.graph.states(), "state")
             );
             Outcome::Inconclusive(Inconclusive::Stopped { by, so_far: Some(so_far) })
         }

@@ -18,7 +18,9 @@ use linchpin_engine::{
 };
 use linchpin_ir::domain::Domain;
 use linchpin_ir::program::Program;
-use linchpin_space::{Bounds, DataUse, SpaceError};
+use linchpin_ir::run::{EventKind, Run};
+use linchpin_space::{Bounds, DataUse, Reductions, Space, SpaceError};
+use linchpin_spec::Value;
 use linchpin_verdict::{
     Assumption, Bound, Calls, CrashProperty, Inconclusive, Outcome, Values, Verdict, counted,
     grouped, peak_memory,
@@ -145,6 +147,23 @@ pub fn bounds_of(request: &Request<'_>, model: ModelBounds) -> Bounds {
     }
 }
 
+/// What a model does with the values that clients pass, if these may be any; `None` if clients pass
+/// none, or if the model cannot be explored.
+pub fn data_use(program: &Program, request: &Request<'_>, model: ModelBounds) -> Option<DataUse> {
+    if !Domain::depends_on_values(program) {
+        return None;
+    }
+    let mut bounds = Bounds { values: Values::Any, ..bounds_of(request, model) };
+    if program.persistence.is_none() {
+        bounds.crashes = 0;
+    }
+    match Space::new(program, bounds, Reductions::ALL) {
+        Ok(space) => Some(space.symmetry().data.clone()),
+        Err(SpaceError::NotAnyValues(why)) => Some(DataUse::Other(why)),
+        Err(_) => None,
+    }
+}
+
 fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
     let mut options = VerifyOptions::new(bounds_of(request, model));
     options.points = request.points;
@@ -205,7 +224,15 @@ fn strategy(asked: SearchAsked) -> Strategy {
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
     let calls = if report.any_calls { Calls::Unlimited } else { bounds.calls };
-    let values = if report.outcome.is_holds() { report.values } else { bounds.values };
+    let values = match (&report.outcome, bounds.values) {
+        (Outcome::Holds(()), _) => report.values,
+        // A run passes some values: among those it was found.
+        (Outcome::Violated(found), Values::Any) => Values::UpTo(largest_passed(&found.run)),
+        (Outcome::Inconclusive(_), Values::Any) if report.not_any.is_some() => {
+            Values::UpTo(bounds.values.or_few())
+        }
+        (_, values) => values,
+    };
     let mut said = Bounds { calls, values, ..*bounds }.said(program);
     // What was found is a run within all bounds but this one.
     if let (Strategy::Preemptions(most), false) =
@@ -270,6 +297,19 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
         answer.counterexample = Some(Box::new(counterexample(found)));
     }
     answer
+}
+
+/// The largest integer that is passed in a run; 1 if there is none.
+fn largest_passed(run: &Run) -> i64 {
+    fn largest(value: &Value) -> i64 {
+        match value {
+            Value::Int(value) => *value,
+            Value::List(items) => items.iter().map(largest).max().unwrap_or(1),
+            _ => 1,
+        }
+    }
+    let calls = run.events.iter().filter(|event| event.kind == EventKind::Invoke);
+    calls.map(|call| largest(&call.value)).fold(1, i64::max)
 }
 
 fn stats(report: &Report) -> Vec<(&'static str, Stat)> {

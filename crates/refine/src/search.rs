@@ -16,7 +16,7 @@
 use crate::level::{Desk, Level};
 use crate::product::Product;
 use crate::store::{Added, NO_NODE, NodeId, Split, Store};
-use linchpin_verdict::{Inconclusive, Limits};
+use linchpin_verdict::{Inconclusive, Limits, StopReason};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -325,8 +325,13 @@ impl<'a, P: Product> Search<'a, P> {
             (self.progress)(&self.stats(depth));
         }
         drop(shown);
-        let kept = self.store.size().bytes + self.product.bytes();
-        self.options.limits.exceeded(kept).map(Inconclusive::from)
+        let size = self.store.size();
+        let limits = &self.options.limits;
+        let has_room = |most: u64| u64::try_from(size.nodes).is_ok_and(|states| states <= most);
+        if !limits.configurations.is_none_or(has_room) {
+            return Some(Inconclusive::from(StopReason::Budget));
+        }
+        limits.exceeded(size.bytes + self.product.bytes()).map(Inconclusive::from)
     }
 
     fn add_initial(&self, bytes: &[u8], set: u32) -> Added {

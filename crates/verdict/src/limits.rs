@@ -81,8 +81,8 @@ pub struct Limits {
     pub memory: Option<usize>,
     /// Stop when this is set.
     pub stop: Option<StopFlag>,
-    /// Stop a search of a history after about so many configurations. They are counted, not timed,
-    /// so that the same search stops at the same place.
+    /// Stop a search of a history after about so many configurations, one of a model after about so
+    /// many states. They are counted, not timed, so that the same search stops at the same place.
     pub configurations: Option<u64>,
 }
 

@@ -4,9 +4,13 @@ use crate::compare::strongest;
 use crate::deeper::Deeper;
 use crate::ladder::{Free, Ladder, Rung, Step};
 use crate::otherwise::Otherwise;
+use crate::unbounded::unbounded;
 use crate::{Loaded, Verification, VerifyError, conclude, patient, put_together};
-use linchpin_engine::{Answer, Engine, EngineError, Progress, Request, Subject};
-use linchpin_verdict::{Limits, Verdict};
+use linchpin_engine::{
+    Answer, Engine, EngineError, Progress, Reduction, Request, SearchAsked, Source, Subject,
+};
+use linchpin_refine::{DataUse, data_use};
+use linchpin_verdict::{Limits, Values, Verdict};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,9 +44,9 @@ pub fn climb(
     let crashes = loaded.has_crashes(request);
     let (engines, without_crashes) =
         engines.into_iter().partition(|engine| engine.knows_crashes() || !crashes);
-    let (start, answers) = (Instant::now(), Vec::new());
+    let (start, answers, data) = (Instant::now(), Vec::new(), data(loaded, request, climb.free));
     let mut climbing =
-        Climbing { loaded, request, climb, start, answers, engines, without_crashes };
+        Climbing { loaded, request, climb, start, answers, data, engines, without_crashes };
     for step in climb.ladder.steps {
         climbing.take(step)?;
         if climbing.best().is_some_and(|verdict| step.ends_at.contains(&verdict)) {
@@ -53,11 +57,25 @@ pub fn climb(
     Ok(conclude(loaded, answers, request))
 }
 
+/// What the model does with values, if any of them may be asked for: in a search of all runs, and
+/// where the caller leaves them to the model.
+fn data(loaded: &Loaded, request: &Request<'_>, free: Free) -> Option<DataUse> {
+    let Source::Lin { program, bounds } = loaded.subject().source else { return None };
+    let finds_all = matches!(request.search, SearchAsked::BreadthFirst | SearchAsked::DepthFirst)
+        && request.lossy.is_none()
+        && request.disk.is_none()
+        && !request.without.contains(&Reduction::ValueSymmetry);
+    let is_free = free.values && request.values.is_none() && bounds.values != Values::Any;
+    (is_free && finds_all).then(|| data_use(program, request, bounds)).flatten()
+}
+
 struct Climbing<'a> {
     loaded: &'a Loaded,
     request: &'a Request<'a>,
     climb: &'a Climb<'a>,
     start: Instant,
+    /// What the model does with values, if any of them may be asked for.
+    data: Option<DataUse>,
     engines: Vec<&'a dyn Engine>,
     /// Engines that are not asked, because there may be crashes.
     without_crashes: Vec<&'a dyn Engine>,
@@ -68,14 +86,19 @@ struct Climbing<'a> {
 impl<'a> Climbing<'a> {
     fn take(&mut self, step: &Step) -> Result<(), VerifyError> {
         match step.rung {
-            Rung::Bounded => self.ask(step, false, 1),
+            Rung::Bounded => {
+                self.ask(step, false, 1)?;
+                self.ask_for_few(step)
+            }
             Rung::Otherwise => self.search_otherwise(step),
             Rung::Proofs => {
                 self.ask(step, true, self.climb.cores)?;
-                let (loaded, request) = (self.loaded, self.request_on(step));
+                let (loaded, request) = (self.loaded, self.runs_on(step));
                 Ok(put_together(loaded, &mut self.answers, &request)?)
             }
-            Rung::Deeper => self.deepen(step),
+            Rung::Unbounded if self.best() != Some(Verdict::HoldsWithinBounds) => Ok(()),
+            Rung::Unbounded => self.replace(step, unbounded),
+            Rung::Deeper => self.replace(step, |deeper, loaded, first| deeper.climb(loaded, first)),
         }
     }
 
@@ -94,6 +117,35 @@ impl<'a> Climbing<'a> {
         request
     }
 
+    /// The same for engines that explore runs: where values are only moved, any of them cost no more
+    /// than a few.
+    fn runs_on(&self, step: &Step) -> Request<'a> {
+        let mut request = self.request_on(step);
+        if self.data == Some(DataUse::Moved) {
+            request.values = Some(Values::Any);
+        }
+        request
+    }
+
+    /// Where nothing came of any values, a few are tried, as the model says.
+    fn ask_for_few(&mut self, step: &Step) -> Result<(), VerifyError> {
+        let request = self.request_on(step);
+        let asked_for_any = self.data == Some(DataUse::Moved);
+        if !asked_for_any || request.limits.is_the_end() {
+            return Ok(());
+        }
+        for at in 0..self.answers.len() {
+            let is_open = self.answers[at].verdict == Verdict::Inconclusive;
+            let its = |engine: &&&dyn Engine| engine.name() == self.answers[at].engine;
+            let Some(engine) = self.engines.iter().find(its).filter(|_| is_open) else { continue };
+            let found = timed(*engine, &self.loaded.subject(), &request)?.into_iter().next();
+            if let Some(answer) = found.filter(|answer| answer.verdict != Verdict::Inconclusive) {
+                self.answers[at] = answer;
+            }
+        }
+        Ok(())
+    }
+
     /// Asks the engines that are proofs, or those that are not, so many at a time.
     fn ask(&mut self, step: &Step, proofs: bool, at_a_time: usize) -> Result<(), VerifyError> {
         // A lossy search looks for violations only.
@@ -102,7 +154,7 @@ impl<'a> Climbing<'a> {
         }
         let engines: Vec<&dyn Engine> =
             self.engines.iter().copied().filter(|engine| engine.is_proof() == proofs).collect();
-        let request = self.request_on(step);
+        let request = if proofs { self.request_on(step) } else { self.runs_on(step) };
         for answers in side_by_side(&engines, &self.loaded.subject(), &request, at_a_time) {
             let mut answers = answers?;
             if proofs {
@@ -137,12 +189,13 @@ impl<'a> Climbing<'a> {
         Ok(otherwise.search(self.loaded, &mut self.answers[first])?)
     }
 
-    /// Refinement within larger bounds, if it has said something of the first ones.
-    fn deepen(&mut self, step: &Step) -> Result<(), VerifyError> {
+    /// Refinement within other bounds, if it has said something of the first ones.
+    fn replace(&mut self, step: &Step, climb: Replaces) -> Result<(), VerifyError> {
         let Some((engine, first)) = self.refinement() else { return Ok(()) };
         let request = self.request_on(step);
-        let deeper = Deeper { engine, free: self.climb.free, request: &request };
-        if let Some(answer) = deeper.climb(self.loaded, &self.answers[first])? {
+        let alike = matches!(self.data, Some(DataUse::Moved | DataUse::Compared));
+        let deeper = Deeper { engine, free: self.climb.free, alike, request: &request };
+        if let Some(answer) = climb(&deeper, self.loaded, &self.answers[first])? {
             self.answers[first] = answer;
         }
         Ok(())
@@ -176,6 +229,9 @@ impl<'a> Climbing<'a> {
         said
     }
 }
+
+/// A better answer than the first of refinement, if there is one.
+type Replaces = fn(&Deeper<'_>, &Loaded, &Answer) -> Result<Option<Answer>, EngineError>;
 
 /// What each engine says, so many of them working at a time.
 fn side_by_side(

@@ -18,16 +18,18 @@ const SHORTEST: Duration = Duration::from_millis(100);
 pub(crate) struct Deeper<'a> {
     pub engine: &'a dyn Engine,
     pub free: Free,
+    /// Whether finitely many values may stand for all, and may be asked to.
+    pub alike: bool,
     pub request: &'a Request<'a>,
 }
 
 /// Bounds of a search.
 #[derive(Clone, Debug)]
-struct Bounds {
-    calls: Calls,
+pub(crate) struct Bounds {
+    pub calls: Calls,
     /// Nothing if clients pass none of them.
-    values: Option<Values>,
-    threads: usize,
+    pub values: Option<Values>,
+    pub threads: usize,
 }
 
 impl Bounds {
@@ -59,7 +61,7 @@ enum Passed {
 }
 
 /// What came of a search.
-enum Tried {
+pub(crate) enum Tried {
     /// A run is wrong.
     Wrong(Answer),
     /// Every run is right.
@@ -76,11 +78,12 @@ impl Deeper<'_> {
         let mut passed = Vec::new();
         let mut best: Option<Answer> = None;
         if first.verdict == Verdict::Inconclusive {
-            match self.search(loaded, &bounds, left(&self.request.limits))? {
+            match self.search(loaded, &bounds, left(&self.request.limits), None)? {
                 Tried::Wrong(answer) | Tried::Right(answer) => best = Some(answer),
                 Tried::Nothing(_) => return Ok(None),
             }
         }
+        let mut alike = self.alike;
         let mut open: Vec<Dimension> = Dimension::ORDER.to_vec();
         open.retain(|dimension| self.free.has(*dimension));
         loop {
@@ -97,8 +100,12 @@ impl Deeper<'_> {
             }
             open.remove(0);
             let Some(time) = self.time_for(open.len()) else { break };
-            let raised = bounds.raised(dimension);
-            match self.search(loaded, &raised, Some(time))? {
+            let any = dimension == Dimension::Values && alike;
+            let raised = match any {
+                true => Bounds { values: Some(Values::Any), ..bounds.clone() },
+                false => bounds.raised(dimension),
+            };
+            match self.search(loaded, &raised, Some(time), None)? {
                 Tried::Wrong(answer) => best = Some(answer),
                 // A larger bound of which less is known is not stronger.
                 Tried::Right(answer) if answer.stuck < first.stuck => {
@@ -123,10 +130,22 @@ impl Deeper<'_> {
                     best = Some(answer);
                     open.push(dimension);
                 }
-                Tried::Nothing(why) => passed.push(Passed::Nothing(why)),
+                Tried::Nothing(why) => {
+                    passed.push(Passed::Nothing(why));
+                    // One value more may do where all are too many.
+                    if any {
+                        alike = false;
+                        open.push(dimension);
+                    }
+                }
             }
         }
         Ok(finished(first, best, passed, start))
+    }
+
+    /// An answer that takes the place of another one, with the time since then.
+    pub fn timed(&self, answer: Answer, first: &Answer, start: Instant) -> Answer {
+        Answer { seconds: Some(first.seconds.unwrap_or(0.0) + seconds(start)), ..answer }
     }
 
     /// The time for one search: half of what is left if there is another after it.
@@ -136,11 +155,13 @@ impl Deeper<'_> {
         (time > SHORTEST).then_some(time)
     }
 
-    fn search(
+    /// A search within bounds, for so long and of so many states at most.
+    pub fn search(
         &self,
         loaded: &Loaded,
         bounds: &Bounds,
         time: Option<Duration>,
+        states: Option<u64>,
     ) -> Result<Tried, EngineError> {
         let with_threads;
         let loaded = match loaded.threads() == Some(bounds.threads) {
@@ -164,6 +185,7 @@ impl Deeper<'_> {
         if let Some(time) = time {
             request.limits = sooner(&request.limits, Instant::now() + time);
         }
+        request.limits.configurations = states.or(request.limits.configurations);
         let Some(answer) = self.engine.answer(&loaded.subject(), &request)?.into_iter().next()
         else {
             return Ok(Tried::Nothing("the engine says nothing".to_owned()));
@@ -215,7 +237,7 @@ fn finished(
 }
 
 /// The bounds that can be raised; `None` if the answer is not about runs.
-fn bounds_of(answer: &Answer) -> Option<Bounds> {
+pub(crate) fn bounds_of(answer: &Answer) -> Option<Bounds> {
     let (mut threads, mut calls, mut values) = (None, None, None);
     for bound in &answer.bounds {
         match bound {
@@ -243,13 +265,13 @@ fn outgrown(answer: &Answer) -> Option<u32> {
     matches!(fault.kind, FaultKind::IndexOutOfRange { .. }).then_some(fault.line)
 }
 
-fn states(answer: &Answer) -> Option<u64> {
+pub(crate) fn states(answer: &Answer) -> Option<u64> {
     answer.stats.iter().find_map(|(name, stat)| match stat {
         Stat::Count(count) if *name == "states" => Some(*count),
         _ => None,
     })
 }
 
-fn said(bounds: &[Bound]) -> String {
+pub(crate) fn said(bounds: &[Bound]) -> String {
     bounds.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ")
 }

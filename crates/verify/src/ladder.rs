@@ -1,8 +1,9 @@
 //! The order in which engines are asked about a model, and when that ends: the ladder, as data.
 //!
 //! Most bugs die on the first rung, within seconds; where its search does not end, other ways to
-//! search look deeper. Proofs for any number of threads come next, side by side; what time is left
-//! goes to larger bounds. Each rung names the verdicts at which
+//! search look deeper. Proofs for any number of threads come next, side by side; where there is
+//! none, bounds on operations and values are left out; what time is left goes to larger bounds.
+//! Each rung names the verdicts at which
 //! nothing above it could say more. `climb.rs` climbs.
 
 use linchpin_verdict::Verdict;
@@ -21,6 +22,9 @@ pub enum Rung {
     Otherwise,
     /// The engines that show something for any number of threads, side by side.
     Proofs,
+    /// Refinement without the bounds on operations and values, where no proof says more: for about
+    /// as many states as within them.
+    Unbounded,
     /// Refinement within larger bounds, one step after the other, with the time that is left.
     Deeper,
 }
@@ -52,6 +56,7 @@ impl Ladder {
             Step { rung: Rung::Bounded, ends_at: &[Verdict::Violated], one_in: 3 },
             Step { rung: Rung::Otherwise, ends_at: &[Verdict::Violated], one_in: 1 },
             Step { rung: Rung::Proofs, ends_at: &[Verdict::Violated, Verdict::Proved], one_in: 1 },
+            Step { rung: Rung::Unbounded, ends_at: &[Verdict::Violated], one_in: 2 },
             Step { rung: Rung::Deeper, ends_at: &[], one_in: 1 },
         ],
         time: Some(Duration::from_secs(60)),
@@ -63,6 +68,7 @@ impl Ladder {
             Step { rung: Rung::Bounded, ends_at: &[Verdict::Violated], one_in: 2 },
             Step { rung: Rung::Otherwise, ends_at: &[Verdict::Violated], one_in: 1 },
             Step { rung: Rung::Proofs, ends_at: &[], one_in: 1 },
+            Step { rung: Rung::Unbounded, ends_at: &[], one_in: 1 },
         ],
         time: Some(Duration::from_secs(120)),
     };
@@ -72,6 +78,7 @@ impl Ladder {
         steps: &[
             Step { rung: Rung::Bounded, ends_at: &[], one_in: 2 },
             Step { rung: Rung::Proofs, ends_at: &[], one_in: 1 },
+            Step { rung: Rung::Unbounded, ends_at: &[], one_in: 1 },
         ],
         time: None,
     };

@@ -6,8 +6,9 @@
 //! one found, `expected.rs` says what the header of a model promises. `mutants.rs` changes a model
 //! in small ways, `campaign.rs` verifies what comes of it. `discharge.rs` puts two engines
 //! together: what one can only try, another shows. `follow.rs` looks for a run where a proof under
-//! abstraction fails, `reach.rs` where a condition of base point analysis fails. `beyond.rs` shows
-//! claims of a roadmap for any number of threads.
+//! abstraction fails, `reach.rs` where a condition of base point analysis fails. `unbounded.rs`
+//! leaves bounds of refinement out, `deeper.rs` raises them. `beyond.rs` shows claims of a roadmap
+//! for any number of threads.
 
 pub mod beyond;
 pub mod campaign;
@@ -26,6 +27,7 @@ mod otherwise;
 mod progress;
 mod reach;
 mod shrink;
+mod unbounded;
 
 pub use client::{Client, ClientError, with_clients};
 pub use climb::{Climb, climb};

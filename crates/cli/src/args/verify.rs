@@ -42,7 +42,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", value_parser = calls)]
     pub ops: Option<Calls>,
     /// How many different values clients pass for an `int`: 1, 2, …, N, or `any`, where the model
-    /// only moves and compares them. [default: the model's bounds]
+    /// only moves and compares them. [default: the model's bounds, or any, where that can be shown]
     #[arg(long, value_name = "N", value_parser = any_or_values)]
     pub values: Option<Values>,
     /// Calls that one thread makes alone before all others, such as `push(1); push(2)`: runs start

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Contradiction, ENGINES, load};
 use linchpin_engine::{Language, SearchAsked, Stuck};
 use linchpin_lang::Config;
-use linchpin_verdict::{Bound, Calls, StopReason};
+use linchpin_verdict::{Bound, Calls, StopReason, Values};
 
 const STACK: &str = include_str!("../../../../models/treiber_stack.lin");
 const BROKEN: &str = include_str!("../../../../models/broken/treiber_stack_split_pop_cas.lin");
@@ -184,4 +184,88 @@ fn what_ends_by_itself_is_not_searched_again() {
     assert_eq!(found.verdict(), Verdict::HoldsWithinBounds);
     let notes = said(&found, "refine").notes.join("\n");
     assert!(!notes.contains("--search"), "{notes}");
+}
+
+const REFINE: &[&'static dyn Engine] = &[&linchpin_refine::Refine];
+
+const ALL: Free = Free { threads: true, calls: true, values: true };
+
+/// Where values are only moved, nobody has to ask for any.
+#[test]
+fn any_values_are_asked_for_where_they_are_only_moved() {
+    let values = |free: Free| {
+        let found = climbed(STACK, Ladder::MANY, REFINE, free);
+        assert_eq!(found.verdict(), Verdict::HoldsWithinBounds);
+        let of = |bound: &Bound| match bound {
+            Bound::Values(values) => Some(*values),
+            _ => None,
+        };
+        said(&found, "refine").bounds.iter().find_map(of).expect("values")
+    };
+    assert_eq!(values(ALL), Values::Any);
+    // What the caller has fixed is left alone.
+    assert_eq!(values(Free { values: false, ..ALL }), Values::UpTo(2));
+}
+
+/// A queue in which the last comes first: with one value nobody sees that.
+const STACK_AS_QUEUE: &str = "spec queue; shared x: int = 0; shared y: int = 0;
+    op enqueue(v: int) { atomic { y = x; x = v; } }
+    op dequeue() -> int? { atomic { let r = x; x = y; y = 0; if r == 0 { return none; } return r; } }
+    bounds { threads: 1, ops: 3, values: 1 }";
+
+#[test]
+fn any_values_find_what_the_values_of_the_model_do_not() {
+    let few = climbed(STACK_AS_QUEUE, Ladder::MANY, REFINE, Free::NOTHING);
+    assert_eq!(few.verdict(), Verdict::HoldsWithinBounds);
+    let found = climbed(STACK_AS_QUEUE, Ladder::MANY, REFINE, ALL);
+    assert_eq!(found.verdict(), Verdict::Violated);
+    // The run that is shown passes small values, and the bounds say which.
+    let bounds = &said(&found, "refine").bounds;
+    assert!(bounds.contains(&Bound::Values(Values::UpTo(2))), "{bounds:?}");
+}
+
+/// Three different values, one after the other: two do not show it, and values are compared.
+#[test]
+fn values_that_are_compared_are_tried_after_the_proofs() {
+    let source = "spec queue; shared x: int = 0; shared y: int = 0; shared z: int = 0;
+        op enqueue(v: int) { atomic {
+            if x == 0 { x = v; } else if y == 0 { y = v; }
+            else if x != y && y != v && x != v { z = x; } else { z = v; }
+        } }
+        op dequeue() -> int? { atomic {
+            let r = x; x = y; y = z; z = 0; if r == 0 { return none; } return r;
+        } }
+        bounds { threads: 1, ops: 6, values: 2 }";
+    let few = climbed(source, Ladder::MANY, REFINE, Free::NOTHING);
+    assert_eq!(few.verdict(), Verdict::HoldsWithinBounds, "{few:?}");
+    let found = climbed(source, Ladder::MANY, REFINE, Free { values: true, ..Free::NOTHING });
+    assert_eq!(found.verdict(), Verdict::Violated, "{found:?}");
+    let notes = said(&found, "refine").notes.join("; ");
+    assert!(notes.contains("every run is right with 1 thread, 6 operations each, values 1 to 2"));
+}
+
+/// Where a search without a bound on operations ends, that is what is said.
+#[test]
+fn operations_without_a_bound_are_tried() {
+    let source = "spec register(0); shared x: int = 0;
+        op write(v: int) { x = v; } op read() -> int { return x; }
+        bounds { threads: 2, ops: 1, values: 2 }";
+    let found = climbed(source, Ladder::MANY, REFINE, Free::NOTHING);
+    let bounds = &said(&found, "refine").bounds;
+    assert!(bounds.contains(&Bound::Calls(Calls::Each(1))), "{found:?}");
+    let found = climbed(source, Ladder::MANY, REFINE, ALL);
+    let bounds = &said(&found, "refine").bounds;
+    assert!(bounds.contains(&Bound::Calls(Calls::Unlimited)), "{found:?}");
+    // A counter grows with every call: the search is given up, and the bound stays.
+    let counter = "spec counter; shared n: int = 0;
+        op add(k: int) { atomic { n = n + k; } } op read() -> int { return n; }
+        bounds { threads: 2, ops: 1, values: 1 }";
+    let found = climbed(counter, Ladder::MANY, REFINE, ALL);
+    let bounds = &said(&found, "refine").bounds;
+    assert!(bounds.contains(&Bound::Calls(Calls::Each(1))), "{found:?}");
+    // What goes wrong only with more operations is told within as many as it takes.
+    let found = climbed(&wrong_from(3), Ladder::MANY, REFINE, ALL);
+    let bounds = &said(&found, "refine").bounds;
+    assert_eq!(found.verdict(), Verdict::Violated);
+    assert!(bounds.contains(&Bound::Calls(Calls::Each(4))), "{bounds:?}");
 }
