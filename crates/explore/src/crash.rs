@@ -45,6 +45,29 @@ pub struct Crashable<'a> {
     era: usize,
 }
 
+/// What makes stores persistent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Instruction {
+    /// Notes the stores to a line.
+    Flush,
+    /// Waits for what the thread has noted.
+    Fence,
+    /// Both.
+    Persist,
+}
+
+/// As if the code had an instruction right after each access here, for the line that is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inserted {
+    /// Where in the source.
+    pub site: Site,
+    /// Which one.
+    pub instruction: Instruction,
+}
+
+/// What a thread has noted: lines, with how many stores they had.
+type Notes = Vec<(usize, usize)>;
+
 /// What happened to a line.
 #[derive(Default)]
 struct LineTrace {
@@ -88,14 +111,13 @@ pub struct LineAfter {
 
 impl<'a> Crashable<'a> {
     /// The execution that a simulation has just made, from a start. Stores before the event `settled`
-    /// are taken to be written back. With `persisted`, it is as if the code persisted a line right
-    /// after each access to it there.
+    /// are taken to be written back. With `inserted`, it is as if the code had one instruction more.
     pub fn new(
         execution: &'a Execution,
         simulation: &Simulation,
         start: &Start,
         settled: Option<usize>,
-        persisted: Option<Site>,
+        inserted: Option<Inserted>,
     ) -> Crashable<'a> {
         let mut threads: Vec<Vec<usize>> = vec![Vec::new(); execution.threads];
         let mut numbers = Vec::with_capacity(execution.events.len());
@@ -118,7 +140,7 @@ impl<'a> Crashable<'a> {
         let fences = BTreeMap::new();
         let era = start.era;
         let mut crashable = Crashable { execution, numbers, threads, lines, fences, era };
-        crashable.follow(simulation.base(), &simulation.allocations(), settled, persisted);
+        crashable.follow(simulation.base(), &simulation.allocations(), settled, inserted);
         crashable
     }
 
@@ -128,47 +150,63 @@ impl<'a> Crashable<'a> {
         base: usize,
         allocations: &[Allocation],
         settled: Option<usize>,
-        persisted: Option<Site>,
+        inserted: Option<Inserted>,
     ) {
-        let mut noted: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.threads.len()];
-        // What a thread would have persisted since its last event. That comes at the next one: a
-        // crash right after a persist leaves nothing that one right before it does not.
+        let mut noted: Vec<Notes> = vec![Notes::new(); self.threads.len()];
+        // What a fence that is inserted guarantees. That comes at the next event of its thread: a
+        // crash right after a fence leaves nothing that one right before it does not.
         let mut added = noted.clone();
+        let is_inserted = inserted.is_some();
         for at in 0..self.execution.events.len() {
             let Event { thread, kind, site } = &self.execution.events[at];
             if !added[*thread].is_empty() {
                 self.fences.entry(at).or_default().append(&mut added[*thread]);
             }
+            let inserted = inserted.filter(|it| Some(it.site) == *site).map(|it| it.instruction);
+            let mut accessed = Notes::new();
             match kind {
                 EventKind::Mark(mark) if mark & ALLOCATED != 0 => {
                     if let Some(allocation) = allocations.get((mark & !ALLOCATED) as usize) {
                         self.allocate(at, allocation);
-                        if persisted == Some(allocation.site) {
-                            added[*thread].extend(self.stored(allocation));
-                        }
+                        accessed = self.stored(allocation);
                     }
                 }
-                EventKind::Access { place, wrote, .. } => {
+                EventKind::Access { place, read, wrote, .. } => {
                     let Some(in_line) = self.execution.lines[*place] else { continue };
                     let offset = in_line.address - base;
                     let line = offset / LINE_BYTES * LINE_BYTES;
-                    if self.execution.places[*place] == PlaceKind::Line {
-                        let count = self.lines.get(&line).map_or(0, |line| line.stores.len());
-                        noted[*thread].push((line, count));
-                    } else if let Some(word) = *wrote {
+                    let is_flush = self.execution.places[*place] == PlaceKind::Line;
+                    // An update waits for what was flushed. Where the code flushes, that is an event
+                    // of its own.
+                    if read.is_some() && wrote.is_some() && !is_flush && is_inserted {
+                        self.fences.entry(at).or_default().append(&mut noted[*thread]);
+                    }
+                    if let Some(word) = wrote.filter(|_| !is_flush) {
                         let store = Store { offset, size: in_line.size, word };
                         let trace = self.lines.entry(line).or_insert_with(LineTrace::empty);
                         trace.stores.push(Noted { event: at, store, site: *site });
                     }
-                    if persisted.is_some() && persisted == *site {
-                        let count = self.lines.get(&line).map_or(0, |line| line.stores.len());
-                        added[*thread].push((line, count));
+                    let count = self.lines.get(&line).map_or(0, |line| line.stores.len());
+                    if is_flush {
+                        noted[*thread].push((line, count));
                     }
+                    accessed.push((line, count));
                 }
                 EventKind::Fence(Ordering::SeqCst) => {
                     self.fences.entry(at).or_default().append(&mut noted[*thread]);
                 }
                 _ => {}
+            }
+            if !accessed.is_empty() {
+                match inserted {
+                    None => {}
+                    Some(Instruction::Flush) => noted[*thread].append(&mut accessed),
+                    Some(Instruction::Fence) => added[*thread].append(&mut noted[*thread]),
+                    Some(Instruction::Persist) => {
+                        added[*thread].append(&mut noted[*thread]);
+                        added[*thread].append(&mut accessed);
+                    }
+                }
             }
             if settled == Some(at) {
                 self.settle();
@@ -187,7 +225,7 @@ impl<'a> Crashable<'a> {
     }
 
     /// The lines of a new object, with how many stores they have.
-    fn stored(&self, allocation: &Allocation) -> Vec<(usize, usize)> {
+    fn stored(&self, allocation: &Allocation) -> Notes {
         let line = |store: &Store| store.offset / LINE_BYTES * LINE_BYTES;
         let mut lines: Vec<usize> = allocation.stores.iter().map(line).collect();
         lines.dedup();

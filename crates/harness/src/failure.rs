@@ -6,6 +6,7 @@ use crate::judge::Violated;
 use crate::plan::Mode;
 use crate::scenario::Scenario;
 use crate::specification::Source;
+use linchpin_explore::crash::Instruction;
 use linchpin_history_data::{History, Precedence, Property, Violation};
 use linchpin_spec::Signature;
 use linchpin_verdict::counted;
@@ -55,21 +56,23 @@ pub struct Files {
     pub regression: Option<PathBuf>,
 }
 
-/// What was tried to keep what a crash took: a `persist` right after each access, in turn, to the
-/// lines of which it took something, on all executions of the scenario.
+/// What was tried to keep what a crash took: a `flush`, a `fence` or a `persist` right after each
+/// access, in turn, to the lines of which it took something, on all executions of the scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
-    /// Those with which the scenario does not fail.
-    pub persists: Vec<Repair>,
-    /// How many do not help by themselves.
+    /// Those with which the scenario does not fail: after each access the weakest.
+    pub found: Vec<Repair>,
+    /// After how many accesses nothing helps by itself.
     pub tried_in_vain: usize,
     /// Of how many this was not found out in time.
     pub undecided: usize,
 }
 
-/// An access, right after which a `persist` of its line repairs a scenario.
+/// An access, right after which an instruction for its line repairs a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
+    /// Which one.
+    pub instruction: Instruction,
     /// The file and the line.
     pub place: String,
     /// The code there, if its file was found.

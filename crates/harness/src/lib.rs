@@ -40,6 +40,7 @@ pub use failure::{Failure, Files, Kind, Repair, Repairs};
 pub use files::{Regression, last_failure};
 pub use generate::{Fresh, FreshValue, Generate, Generator, Generators, fresh};
 pub use judge::{Judge, Violated};
+pub use linchpin_explore::crash::Instruction;
 pub use linchpin_record::{Process, Recorder, ToValue};
 pub use model::{Model, ModelState, Print, State};
 pub use persistent::{MakeIn, Persistent, durable, recoverable, strict};

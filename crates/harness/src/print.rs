@@ -6,6 +6,7 @@ use crate::failure::{Failure, Kind, Repair, Repairs};
 use crate::persistent;
 use crate::plan::Mode;
 use crate::specification::Source;
+use linchpin_explore::crash::Instruction;
 use linchpin_history_data::{Bar, OpId, Precedence, Property, Rank, Sentences, Timeline, escaped};
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::counted;
@@ -287,8 +288,8 @@ impl Failure {
 
 /// What would have kept what was lost.
 fn repaired(repairs: &Repairs) -> String {
-    let Repairs { persists, tried_in_vain, undecided } = repairs;
-    let mut text = match (persists.len(), tried_in_vain) {
+    let Repairs { found, tried_in_vain, undecided } = repairs;
+    let mut text = match (found.len(), tried_in_vain) {
         (0, 0) => String::new(),
         (0, 1) => "A `persist` right after the access to what was lost does not repair this \
                    scenario (tried).\n"
@@ -297,12 +298,17 @@ fn repaired(repairs: &Repairs) -> String {
             "No single `persist` right after one of the {tried} accesses to what was lost repairs \
              this scenario (each was tried).\n"
         ),
-        _ => "Right after this access, a `persist` of what it accesses repairs this scenario \
-              (tried):\n"
+        _ => "Right after this access, this repairs the scenario (tried, the weakest is named):\n"
             .to_owned(),
     };
-    for Repair { place, source } in persists {
-        let _ = writeln!(text, "  {place}  {}", source.as_deref().unwrap_or_default());
+    for Repair { instruction, place, source } in found {
+        let what = match instruction {
+            Instruction::Flush => "a `flush` of what it accesses",
+            Instruction::Fence => "a `fence`",
+            Instruction::Persist => "a `persist` of what it accesses",
+        };
+        let source = source.as_deref().unwrap_or_default();
+        let _ = writeln!(text, "  {what}: {place}  {source}");
     }
     if *undecided > 0 {
         let others = counted(*undecided, "access").replace("accesss", "accesses");

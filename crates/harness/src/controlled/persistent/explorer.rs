@@ -12,11 +12,10 @@ use crate::definition::Definition;
 use crate::judge::Violated;
 use crate::persistent::Persistent;
 use crate::scenario::Scenario;
-use linchpin_explore::crash::{Crashable, Cut};
+use linchpin_explore::crash::{Crashable, Cut, Inserted};
 use linchpin_explore::{Event, EventKind, Execution, Options, Problem, Strategy, explore};
 use linchpin_spec::Value;
 use linchpin_sync::persistent::simulation::{Simulation, Start};
-use linchpin_sync::runtime::Site;
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::ControlFlow;
@@ -78,8 +77,8 @@ pub(super) struct Choosing {
     /// Crashes are drawn from this; all of them are looked at if there is none.
     pub(super) seed: Option<u64>,
     pub(super) runs: Option<u64>,
-    /// As if the code persisted a line right after each access to it here.
-    pub(super) persisted: Option<Site>,
+    /// As if the code had this instruction too.
+    pub(super) inserted: Option<Inserted>,
 }
 
 /// So many executions follow a crash that was drawn.
@@ -218,8 +217,8 @@ impl<'a, T: Send + Sync + 'static> Explorer<'a, T> {
             return None;
         }
         let settled = made(execution);
-        let (start, persisted) = (&begin.start, self.choosing.persisted);
-        let crashable = Crashable::new(execution, self.simulation, start, settled, persisted);
+        let (start, inserted) = (&begin.start, self.choosing.inserted);
+        let crashable = Crashable::new(execution, self.simulation, start, settled, inserted);
         let Some(cuts) = self.cuts(&crashable, execution, begin) else {
             self.tally.partly += 1;
             return None;

@@ -27,9 +27,10 @@ use crate::plan::{Mode, OnLimit, Options};
 use crate::scenario::Scenario;
 use again::again;
 use explorer::{Choosing, CrashTally, CrashWrong, Explorer, Found, Run};
+use linchpin_explore::crash::Inserted;
 use linchpin_explore::{Strategy, in_turn};
 use linchpin_sync::persistent::simulation::Simulation;
-use linchpin_sync::runtime::{Site, took_static};
+use linchpin_sync::runtime::took_static;
 use linchpin_verdict::{Limits, counted, grouped};
 use std::path::Path;
 use std::rc::Rc;
@@ -125,13 +126,13 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
         strategy: Strategy,
         limits: &Limits,
         runs: Option<u64>,
-        persisted: Option<Site>,
+        inserted: Option<Inserted>,
     ) -> (Option<Found>, CrashTally) {
         let seed = match strategy {
             Strategy::Random { seed, .. } | Strategy::Pct { seed, .. } => Some(seed),
             _ => None,
         };
-        let choosing = Choosing { strategy, seed, runs, persisted };
+        let choosing = Choosing { strategy, seed, runs, inserted };
         let (definition, persistent) = (self.definition, self.persistent);
         Explorer::new(definition, persistent, scenario, &self.simulation, limits, choosing).run()
     }

@@ -1,5 +1,5 @@
 //! What would have kept what a crash took: a `persist` right after an access to a line of which
-//! stores were lost, one place in the code at a time. Each is tried: all executions of the scenario,
+//! stores were lost, one place in the code at a time, or only a `flush` or a `fence`. Each is tried: all executions of the scenario,
 //! all crashes and all that they may leave are explored again, as if it were there.
 //!
 //! It is not executed, for it changes nothing but what a crash may leave: see
@@ -10,6 +10,7 @@ use super::again::{Again, Shown};
 use super::{MOST_RUNS, Session};
 use crate::failure::{Repair, Repairs};
 use crate::scenario::Scenario;
+use linchpin_explore::crash::{Inserted, Instruction};
 use linchpin_explore::{EventKind, Strategy};
 use linchpin_sync::persistent::LINE_BYTES;
 use linchpin_sync::runtime::{PlaceKind, Site};
@@ -32,21 +33,43 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
         let limits = Limits { deadline, ..Limits::default() };
         let mut repairs = Repairs::default();
         let mut sources = Sources::default();
-        for site in sites(&again.eras, &lost) {
-            let runs = Some(MOST_RUNS);
-            let exhaustive = Strategy::Exhaustive;
-            let (found, tally) = self.explore(scenario, exhaustive, &limits, runs, Some(site));
+        let helps = |site, instruction| {
+            let inserted = Some(Inserted { site, instruction });
+            let (runs, exhaustive) = (Some(MOST_RUNS), Strategy::Exhaustive);
+            let (found, tally) = self.explore(scenario, exhaustive, &limits, runs, inserted);
             let is_whole = tally.stopped.is_none() && tally.partly + tally.undecided == 0;
             match (found, is_whole) {
-                (None, true) => repairs
-                    .persists
-                    .push(Repair { place: shown_site(site), source: sources.line(site) }),
-                (Some(_), _) => repairs.tried_in_vain += 1,
-                (None, false) => repairs.undecided += 1,
+                (None, true) => Some(true),
+                (Some(_), _) => Some(false),
+                (None, false) => None,
+            }
+        };
+        for Place { site, is_flush } in sites(&again.eras, &lost) {
+            // A persist is both others, and after a flush it is no more than a fence.
+            let strongest = if is_flush { Instruction::Fence } else { Instruction::Persist };
+            match helps(site, strongest) {
+                Some(true) => {
+                    let weaker = [Instruction::Flush, Instruction::Fence].into_iter();
+                    let mut weaker = weaker.filter(|weaker| !is_flush && *weaker < strongest);
+                    let weakest = weaker.find(|weaker| helps(site, *weaker) == Some(true));
+                    let instruction = weakest.unwrap_or(strongest);
+                    let (place, source) = (shown_site(site), sources.line(site));
+                    repairs.found.push(Repair { instruction, place, source });
+                }
+                Some(false) => repairs.tried_in_vain += 1,
+                None => repairs.undecided += 1,
             }
         }
         Some(repairs)
     }
+}
+
+/// A place in the source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    site: Site,
+    /// Whether the line is flushed there.
+    is_flush: bool,
 }
 
 /// The lines of which a crash of the run took stores, by their offsets.
@@ -67,16 +90,17 @@ fn lost_lines(eras: &[Shown]) -> BTreeSet<usize> {
 }
 
 /// Where these lines were accessed before a crash: where they were stored to first.
-fn sites(eras: &[Shown], lost: &BTreeSet<usize>) -> Vec<Site> {
-    let mut sites: Vec<Site> = Vec::new();
-    let mut add = |site: Option<Site>| {
-        if let Some(site) = site.filter(|site| !sites.contains(site)) {
-            sites.push(site);
+fn sites(eras: &[Shown], lost: &BTreeSet<usize>) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    let mut add = |site: Option<Site>, is_flush: bool| {
+        let Some(site) = site else { return };
+        if places.iter().all(|place| place.site != site) {
+            places.push(Place { site, is_flush });
         }
     };
     for after in eras.iter().filter_map(|era| era.after.as_ref()) {
         let lines = after.lines.iter().filter(|line| lost.contains(&line.line));
-        lines.flat_map(|line| &line.stores).for_each(|noted| add(noted.site));
+        lines.flat_map(|line| &line.stores).for_each(|noted| add(noted.site, false));
     }
     for era in eras.iter().filter(|era| era.after.is_some()) {
         for (event, _) in
@@ -84,13 +108,14 @@ fn sites(eras: &[Shown], lost: &BTreeSet<usize>) -> Vec<Site> {
         {
             let EventKind::Access { place, .. } = &event.kind else { continue };
             let is_flush = era.execution.places.get(*place) == Some(&PlaceKind::Line);
-            let in_line = era.execution.lines.get(*place).copied().flatten();
-            let Some(in_line) = in_line.filter(|_| !is_flush) else { continue };
+            let Some(in_line) = era.execution.lines.get(*place).copied().flatten() else {
+                continue;
+            };
             let offset = in_line.address - era.base;
             if lost.contains(&(offset / LINE_BYTES * LINE_BYTES)) {
-                add(event.site);
+                add(event.site, is_flush);
             }
         }
     }
-    sites
+    places
 }

@@ -1,8 +1,8 @@
 //! A register in persistent memory, and a journal that must be written before it.
 
-use linchpin_harness::{Covered, Failure, Kind, NamedCall, Plan, Test, ToValue};
+use linchpin_harness::{Covered, Failure, Instruction, Kind, NamedCall, Plan, Test, ToValue};
 use linchpin_history_data::Property;
-use linchpin_sync::persistent::{AtomicU64, Line, Ordering::SeqCst, Pool, persist};
+use linchpin_sync::persistent::{AtomicU64, Line, Ordering::SeqCst, Pool, fence, flush, persist};
 
 linchpin_sync::persistent! {
     struct Root {
@@ -81,14 +81,14 @@ fn a_write_that_is_not_written_back_is_lost() {
     assert_eq!(scenario.len(), 1, "one write is enough: {scenario:?}");
     // As `Writes::Back` does, which holds.
     assert_eq!(repaired_by(&failure), ["root.value.store(value, SeqCst);"], "{text}");
-    assert!(text.contains("a `persist` of what it accesses repairs this scenario"), "{text}");
+    assert!(text.contains("a `persist` of what it accesses: "), "{text}");
 }
 
-/// The code after which a `persist` was seen to help.
+/// The code after which something was seen to help.
 fn repaired_by(failure: &Failure) -> Vec<&str> {
     let repairs = failure.repairs.as_ref().expect("something was lost");
     assert_eq!(repairs.undecided, 0, "{failure}");
-    repairs.persists.iter().filter_map(|repair| repair.source.as_deref()).collect()
+    repairs.found.iter().filter_map(|repair| repair.source.as_deref()).collect()
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_read_of_what_may_be_lost_is_found() {
     assert_eq!(scenario.len(), 2, "a write and a read: {scenario:?}");
     // The store is persisted as soon as can be: the one who read it must not trust that.
     assert_eq!(repaired_by(&failure), ["let value = root.value.load(SeqCst);"], "{text}");
-    assert_eq!(failure.repairs.as_ref().map(|repairs| repairs.tried_in_vain), Some(1), "{text}");
+    assert_eq!(failure.repairs.as_ref().map(|repairs| repairs.tried_in_vain), Some(2), "{text}");
 }
 
 #[test]
@@ -217,4 +217,69 @@ fn a_failure_has_files_and_is_tried_first() {
     assert_eq!(again.decisions, failure.decisions);
     let covered = with_files(folder.path(), Writes::Back).unwrap_or_else(|e| panic!("{e}"));
     assert!(covered.to_string().contains("does not fail any more"), "{covered}");
+}
+
+linchpin_sync::persistent! {
+    struct Counted {
+        value: Line<AtomicU64>,
+        writes: Line<AtomicU64>,
+    }
+}
+
+/// What stands after the store of a write, which an update of another line follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Follows {
+    Nothing,
+    Flush,
+    FlushAndFence,
+}
+
+/// A register whose writes are counted, or not.
+struct CountedRegister(Pool, Follows, bool);
+
+impl CountedRegister {
+    fn write(&self, value: u64) {
+        let root = self.0.root::<Counted>();
+        root.value.store(value, SeqCst);
+        if self.1 != Follows::Nothing {
+            flush(&*root.value);
+        }
+        if self.1 == Follows::FlushAndFence {
+            fence();
+        }
+        if self.2 {
+            root.writes.fetch_add(1, SeqCst);
+        }
+    }
+}
+
+/// One write, and a read of what a crash has left.
+fn counted(follows: Follows, counts: bool) -> Result<Covered, Box<Failure>> {
+    Test::persistent("counted", move |pool| CountedRegister(pool.clone(), follows, counts))
+        .spec(linchpin_harness::Specification::from("register").starting_from(0_u64))
+        .plan(Plan::exhaustive())
+        .op("write", (1_u64..2,), |register, (value,)| register.write(value))
+        .op("read", (), |register, ()| register.0.root::<Counted>().value.load(SeqCst))
+        .recover(move |pool| CountedRegister(pool.clone(), follows, counts))
+        .scenario(vec![vec![call("write", &[1])]])
+        .after(vec![call("read", &[])])
+        .folder(None)
+        .check()
+}
+
+#[test]
+fn the_weakest_repair_is_named() {
+    let named = |follows, counts| {
+        let failure = counted(follows, counts).expect_err("the write is lost");
+        let repairs = failure.repairs.as_ref().expect("something was lost");
+        assert_eq!(repairs.undecided, 0, "{failure}");
+        repairs.found.iter().map(|repair| repair.instruction).collect::<Vec<_>>()
+    };
+    // The update that follows waits for a flush. With it, the code passes.
+    assert_eq!(named(Follows::Nothing, true), [Instruction::Flush]);
+    assert!(counted(Follows::Flush, true).is_ok());
+    // Nothing waits: a persist after the store, or a fence after the flush. With it, it passes.
+    assert_eq!(named(Follows::Nothing, false), [Instruction::Persist]);
+    assert_eq!(named(Follows::Flush, false), [Instruction::Persist, Instruction::Fence]);
+    assert!(counted(Follows::FlushAndFence, false).is_ok());
 }

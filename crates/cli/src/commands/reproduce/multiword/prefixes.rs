@@ -110,6 +110,9 @@ impl Log {
                 seen = Some((published, edges, holds));
             }
             let Some((published, edges, holds)) = seen else { continue };
+            if stop.reason().is_some() {
+                break;
+            }
             // At most the point contention for happens-before, and three for each word.
             let most = prefix.operations * (self.threads + 2 * 3);
             is_as_expected &= holds == Some(true)
