@@ -16,6 +16,7 @@ mod names;
 mod position;
 mod rename;
 mod server;
+mod stdio;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,6 @@ mod types;
 pub use lens::Verifier;
 pub use server::{ServeError, serve};
 
-use lsp_server::Connection;
 use std::time::Duration;
 
 /// How long the verification of a lens takes at most, unless told otherwise.
@@ -32,7 +32,7 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Serves one client on standard input and output, until it says `exit` or goes away.
 pub fn serve_stdio(verifier: Verifier) -> Result<(), ServeError> {
-    let (connection, threads) = Connection::stdio();
+    let (connection, pipes) = stdio::connect().map_err(ServeError::Pipe)?;
     serve(connection, verifier)?;
-    threads.join().map_err(ServeError::Pipe)
+    pipes.join().map_err(ServeError::Pipe)
 }

@@ -4,7 +4,7 @@
 //!
 //! A walk is decided by the seed and its number alone, and of all that go wrong the first is
 //! reported: the outcome does not depend on how many workers there are. A pass shows nothing about
-//! other runs, so it is never complete.
+//! other runs, so it is never complete. A walk that ends where no thread can move is not judged.
 
 use crate::product::{Product, Step, To};
 use crate::search::{Exploration, SearchOptions, Stats, Wrong};
@@ -105,7 +105,7 @@ fn tried(done: u64, walks: Walks, stopped: Option<StopReason>) -> Inconclusive {
     let why = stopped.map_or(String::new(), |reason| format!("; {reason}"));
     Inconclusive::Undecided(format!(
         "nothing wrong was found in {} by {kind} search, seed {}, which shows nothing about \
-         others{why}",
+         others, nor about operations that get stuck{why}",
         counted(done, "run"),
         walks.seed
     ))

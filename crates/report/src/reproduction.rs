@@ -342,6 +342,7 @@ mod tests {
             title: "A Paper, Table 1".to_owned(),
             about: vec!["two threads".to_owned()],
             tables: vec![table],
+            missing: None,
             notes: vec!["paper: an old machine.".to_owned()],
         }
     }

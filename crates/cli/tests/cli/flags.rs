@@ -57,3 +57,74 @@ fn mistakes_of_flags_are_no_mistakes_of_the_model() {
     assert!(stdout.contains(r#""flag":"--preload""#), "{stdout}");
     assert!(stdout.contains("write a value from 0 to 1"), "{stdout}");
 }
+
+/// A flag that would do nothing is refused, and says what it belongs to.
+#[test]
+fn flags_that_would_do_nothing_are_refused() {
+    let stack = "models/treiber_stack.lin";
+    for (args, said) in [
+        ("--engine base --search random", "--search is for `refine`, and only `base` is asked"),
+        ("--engine shape --search pct", "--search is for `refine`, and only `shape` is asked"),
+        ("--engine reduce --disk nowhere", "--disk is for `refine`"),
+        ("--engine refine --table", "--table is for `reduce`, and only `refine` is asked"),
+        ("--engine refine --domain kleene", "--domain is for `shape`"),
+        ("--engine refine --answers seen", "--answers is for `shape`"),
+        ("--engine refine --reference own", "--reference is for `shape`"),
+        ("--search random --facts", "--facts is for `reduce`, and only `refine` is asked"),
+        ("--progress lock-free --property strict", "--property is for `refine`: --progress does"),
+        ("--progress lock-free --crashes 1", "--progress is about runs without crashes"),
+        ("--progress lock-free --engine base", "--engine: --progress asks an engine of its own"),
+        ("--superfluous", "--superfluous: nothing is persistent in this model"),
+        ("--property strict", "--property: nothing is persistent in this model"),
+        ("--crashes 1", "--crashes: nothing is persistent in this model"),
+    ] {
+        let args: Vec<&str> = ["verify", stack].into_iter().chain(args.split(' ')).collect();
+        let (code, stdout, stderr) = output(&args);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{args:?}: {stderr}");
+        assert!(stderr.contains(said), "{args:?}: {stderr}");
+    }
+    let durable = "models/persistent/durable_queue.lin";
+    let (code, _, stderr) = output(&["verify", durable, "--crashes", "0", "--superfluous"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("there are none: say --crashes 1"), "{stderr}");
+}
+
+/// Crashes of a model with nothing persistent are none, and more threads than one engine explores
+/// are no reason not to ask the others.
+#[test]
+fn bounds_that_one_engine_cannot_take_leave_the_others() {
+    let register = "spec register(0); shared x: int = 0; op write(v: int) { x = v; } \
+                    op read() -> int { return x; }";
+    let (_folder, file) = model(&format!("{register} bounds {{ crashes: 1 }}"));
+    let (code, stdout, stderr) = output(&["verify", &file]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("m.lin: proved"), "{stdout}");
+    assert!(stdout.contains("nothing is persistent, so there are none"), "{stdout}");
+    let (_folder, file) = model(&format!("{register} bounds {{ threads: 256 }}"));
+    let (code, stdout, stderr) = output(&["verify", &file]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("m.lin: proved"), "{stdout}");
+    let (code, stdout, _) = output(&["verify", &file, "--engine", "refine"]);
+    assert_eq!(code, 3, "{stdout}");
+    assert!(stdout.contains("does not apply: 256 threads are more than"), "{stdout}");
+}
+
+/// What is found wrong is told in the words of the model, and by what it needs.
+#[test]
+fn what_is_wrong_without_crashes_is_told_so() {
+    let counter = "spec counter; persistent shared x: int; op add(k: int) { x = k; persist(x); } \
+                   op read() -> int { return x; } bounds { crashes: 1 }";
+    let (_folder, file) = model(counter);
+    let (code, stdout, _) = output(&["verify", &file, "--engine", "refine"]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("a run without any crash is not linearizable"), "{stdout}");
+    // Sub-operations have names of their own, such as `put_true`.
+    let mailbox = "spec { state n: int; op put(v: int) -> bool { if n != 0 { return false; } \
+                   n = v; return true; } op take() -> int { let r = n; n = 0; return r; } } \
+                   shared x: int; op put(v: int) -> bool { return cas(x, 0, v); } \
+                   op take() -> int { return x; }";
+    let (_folder, file) = model(mailbox);
+    let (code, stdout, _) = output(&["verify", &file, "--engine", "reduce"]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("\n  put(") && stdout.contains("\n  take() → "), "{stdout}");
+}

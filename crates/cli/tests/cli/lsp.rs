@@ -315,3 +315,15 @@ fn a_verification_is_cancelled() {
     client.begin("workspace/executeCommand", command());
     client.end();
 }
+
+#[test]
+fn a_payload_that_is_no_message_is_answered() {
+    let mut client = Client::with_model();
+    let input = client.input.as_mut().expect("not ended");
+    write!(input, "Content-Length: 9\r\n\r\n{{\"id\": 1,").expect("it listens");
+    input.flush().expect("it listens");
+    let answer = client.wait(|message| message.get("error").is_some());
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&Json::Null, &json!(-32700)));
+    assert!(client.diagnostics(1).is_array());
+    client.end();
+}

@@ -7,8 +7,9 @@ use super::{
 use crate::{Attempt, Conclusion, Fault, Form, Obstacle, Passed, Tries, derive_within, prove};
 use linchpin_certify::Ranges;
 use linchpin_engine::{Answer, EngineError, Faults, ModelBounds, Request, Stat, Subject};
-use linchpin_ir::program::Program;
+use linchpin_ir::program::{Program, Type};
 use linchpin_subop::model::SpecLine;
+use linchpin_subop::sequential::SequentialCall;
 use linchpin_verdict::{Assumption, Calls, Verdict, counted};
 
 /// What the engine says of a model.
@@ -33,7 +34,7 @@ pub fn answer(
     };
     let tries = tries(program, bounds, request);
     let attempt = prove(&derivation, program, &tries).map_err(EngineError::of)?;
-    let mut answer = describe(&attempt);
+    let mut answer = describe(program, &attempt);
     let ranges = ranges(program, &attempt.form, attempt.passed);
     add_extras(subject, request, &attempt.proof, ranges, &mut answer);
     Ok(answer)
@@ -73,7 +74,7 @@ fn places(faults: &[Fault]) -> Vec<String> {
     found
 }
 
-fn describe(attempt: &Attempt) -> Answer {
+fn describe(program: &Program, attempt: &Attempt) -> Answer {
     let Attempt { form, proof, sequential, tried, .. } = attempt;
     let conclusion = attempt.conclusion();
     let open = places(&attempt.faults);
@@ -122,7 +123,7 @@ fn describe(attempt: &Attempt) -> Answer {
         answer.notes.push(format!(
             "only integers above 0 are passed; with others these calls are not those of the \
              specification: {}",
-            in_words(&form.model, calls).join(", ")
+            of_the_code(program, form, calls).join(", ")
         ));
     }
     if verdict == Verdict::Inconclusive && sequential.tried().is_some() {
@@ -130,12 +131,32 @@ fn describe(attempt: &Attempt) -> Answer {
     }
     match conclusion {
         Conclusion::Violated(calls) => {
-            answer.counterexample = Some(Box::new(wrong_calls(&form.model, &calls)));
+            answer.counterexample = Some(Box::new(wrong_calls(of_the_code(program, form, &calls))));
         }
         Conclusion::Inconclusive(Obstacle::NeverExecuted(names)) => answer.unreached = names,
         _ => {}
     }
     answer
+}
+
+/// The calls of a sequential execution as clients of the model make them: an operation has several
+/// lists of sub-operations, and each is an operation of the form.
+fn of_the_code(program: &Program, form: &Form, calls: &[SequentialCall]) -> Vec<String> {
+    let operation_of = |call: &SequentialCall| {
+        let line = form.lines.iter().find(|line| line.operation == call.operation)?;
+        program.operations.iter().find(|operation| operation.name == line.method)
+    };
+    let mut shown = in_words(&form.model, calls);
+    for (call, shown) in calls.iter().zip(&mut shown) {
+        let Some(operation) = operation_of(call) else { continue };
+        let Some(arguments) = operation.arguments(&call.argument) else { continue };
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        *shown = format!("{}({})", operation.name, arguments.join(", "));
+        if operation.response != Type::Unit {
+            *shown += &format!(" → {}", call.response);
+        }
+    }
+    shown
 }
 
 fn said(form: &Form, obstacle: &Obstacle) -> String {

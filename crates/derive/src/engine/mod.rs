@@ -123,8 +123,7 @@ fn sequential_notes(sequential: &Sequential) -> Vec<String> {
 }
 
 /// A sequential execution that is wrong.
-fn wrong_calls(model: &Model, calls: &[SequentialCall]) -> Counterexample {
-    let shown = in_words(model, calls);
+fn wrong_calls(shown: Vec<String>) -> Counterexample {
     let mut found = Counterexample::new(
         Wrong::Sequential,
         format!("one after the other, {} is not what the specification does", shown.join(", ")),

@@ -1,6 +1,6 @@
 //! `.subop` files: the sub-operations as they are written.
 
-use super::{NAME, add_extras, assumptions, proof_reason, sequential_notes, wrong_calls};
+use super::{NAME, add_extras, assumptions, in_words, proof_reason, sequential_notes, wrong_calls};
 use crate::Passed;
 use linchpin_engine::{Answer, Counterexample, EngineError, Request, Stat, Subject, Wrong};
 use linchpin_reduce::{Answer as Claimed, Obstacle, Options, Proof, prove};
@@ -63,7 +63,7 @@ fn conclude(
     let reason = match sequential {
         Sequential::Violated { calls } => {
             let reason = "a sequential execution is wrong".to_owned();
-            return (Verdict::Violated, reason, Some(wrong_calls(model, calls)));
+            return (Verdict::Violated, reason, Some(wrong_calls(in_words(model, calls))));
         }
         _ if !proof.is_proved() => return not_proved(model, proof),
         Sequential::Shown { .. } | Sequential::Tried { .. } => {

@@ -67,10 +67,14 @@ pub fn explore_on_disk<P: Portable>(
 
 /// What is said where a file cannot be written or read.
 fn failed(folder: &Path, error: &io::Error) -> Exploration {
+    // What is damaged stays so; anything else may be mended, such as a disk that is full.
+    let kept = match error.kind() {
+        io::ErrorKind::InvalidData => "",
+        _ => "; what was finished is kept, --resume goes on from there",
+    };
     let folder = folder.display();
-    Exploration::Stopped(Inconclusive::Undecided(format!(
-        "the search in `{folder}` cannot go on: {error}; what was finished is kept, --resume goes on from there"
-    )))
+    let why = format!("the search in `{folder}` cannot go on: {error}{kept}");
+    Exploration::Stopped(Inconclusive::Undecided(why))
 }
 
 /// States on the way to one, each with its set.
