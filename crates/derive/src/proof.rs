@@ -3,6 +3,7 @@
 
 use crate::derivation::Derivation;
 use crate::explorer::Fault;
+use crate::failing::{self, Failing};
 use crate::form::Form;
 use crate::observed::observed;
 use crate::{build, integers, replay, symbolic_spec};
@@ -71,6 +72,8 @@ pub struct Attempt {
     pub counts: bool,
     /// Of a proof: where a step fails, as far as is known; empty if no step ever does.
     pub faults: Vec<Fault>,
+    /// Of a proof that does not show that no step fails: a sequential execution in which one does.
+    pub failing: Option<Failing>,
     /// The integers that clients pass where the program has no range.
     pub passed: Passed,
     /// Calls with other integers, one after the other, that are not those of the specification: why
@@ -124,6 +127,8 @@ pub enum Conclusion {
     /// These calls, one after the other, are not those of the specification; the code can be
     /// executed so.
     Violated(Vec<SequentialCall>),
+    /// A step fails in a sequential execution.
+    Fails(Failing),
     /// Nothing.
     Inconclusive(Obstacle),
 }
@@ -158,6 +163,9 @@ pub enum Obstacle {
 impl Attempt {
     /// What follows from it.
     pub fn conclusion(&self) -> Conclusion {
+        if let Some(failing) = &self.failing {
+            return Conclusion::Fails(failing.clone());
+        }
         if let Sequential::Violated { calls } = &self.sequential
             && self.replayed
         {
@@ -197,7 +205,7 @@ impl Attempt {
         match self.conclusion() {
             Conclusion::Proved => Verdict::Proved,
             Conclusion::ProvedIfSequential => Verdict::ProvedIfSequential,
-            Conclusion::Violated(_) => Verdict::Violated,
+            Conclusion::Violated(_) | Conclusion::Fails(_) => Verdict::Violated,
             Conclusion::Inconclusive(_) => Verdict::Inconclusive,
         }
     }
@@ -291,19 +299,21 @@ fn prove_of(
         if analysed.is_promising() {
             let attempt = analysed.attempt(derivation, program, tries, passed, at + 1)?;
             if attempt.verdict() != Verdict::Inconclusive {
-                return Ok(with_faults(derivation, attempt));
+                return Ok(with_faults(derivation, program, attempt));
             }
         }
     }
     let whole = Analysed::new(derivation, whole);
     let attempt = whole.attempt(derivation, program, tries, passed, total)?;
-    Ok(with_faults(derivation, attempt))
+    Ok(with_faults(derivation, program, attempt))
 }
 
-fn with_faults(derivation: &Derivation, attempt: Attempt) -> Attempt {
+fn with_faults(derivation: &Derivation, program: &Program, attempt: Attempt) -> Attempt {
     let faults =
         if attempt.verdict().is_proof() { derivation.possible_faults() } else { Vec::new() };
-    Attempt { faults, ..attempt }
+    // Most of what may fail does not; where it does, a few calls often show it.
+    let failing = if faults.is_empty() { None } else { failing::find(program, Passed::AboveZero) };
+    Attempt { faults, failing, ..attempt }
 }
 
 /// A form with what is known about its interleavings.
@@ -359,6 +369,7 @@ impl Analysed {
             tried,
             counts: derivation.counts,
             faults: Vec::new(),
+            failing: None,
             passed,
             otherwise: None,
         })

@@ -601,7 +601,7 @@ fn stuck_note(check: &StuckCheck) -> Option<String> {
             NotMade::TooManyThreads => "there are too many threads".to_owned(),
             NotMade::FurtherCalls => {
                 "operations wait, and whether further calls would end that is open; allow more \
-                 --ops or --values"
+                 --ops or --values, or ask with --progress no-deadlock, which allows none"
                     .to_owned()
             }
             NotMade::ObjectBound => {

@@ -4,10 +4,15 @@ use super::{
     NAME, add_extras, assumptions, in_words, inconclusive, proof_reason, sequential_notes,
     wrong_calls,
 };
-use crate::{Attempt, Conclusion, Fault, Form, Obstacle, Passed, Tries, derive_within, prove};
+use crate::{
+    Attempt, Conclusion, Failing, Fault, Form, Obstacle, Passed, Tries, derive_within, prove,
+};
 use linchpin_certify::Ranges;
-use linchpin_engine::{Answer, EngineError, Faults, ModelBounds, Request, Stat, Subject};
+use linchpin_engine::{
+    Answer, Counterexample, EngineError, Faults, ModelBounds, Request, Stat, Subject, Wrong,
+};
 use linchpin_ir::program::{Program, Type};
+use linchpin_spec::Value;
 use linchpin_subop::model::SpecLine;
 use linchpin_subop::sequential::SequentialCall;
 use linchpin_verdict::{Assumption, Calls, Verdict, counted};
@@ -89,11 +94,12 @@ fn describe(program: &Program, attempt: &Attempt) -> Answer {
         }
         Conclusion::ProvedIfSequential => proof_reason(sequential, attempt.passed, &open),
         Conclusion::Violated(_) => "a sequential execution is wrong".to_owned(),
+        Conclusion::Fails(_) => "a step fails in a sequential execution".to_owned(),
         Conclusion::Inconclusive(obstacle) => format!("not proved: {}", said(form, obstacle)),
     };
     let mut answer = Answer::new(NAME, verdict, reason);
     answer.assumptions = assumptions(proof, sequential, attempt.counts);
-    if !open.is_empty() {
+    if !open.is_empty() && verdict.is_proof() {
         answer.assumptions.push(Assumption::NoStepFails { open });
     }
     if verdict.is_proof() {
@@ -133,10 +139,28 @@ fn describe(program: &Program, attempt: &Attempt) -> Answer {
         Conclusion::Violated(calls) => {
             answer.counterexample = Some(Box::new(wrong_calls(of_the_code(program, form, &calls))));
         }
+        Conclusion::Fails(failing) => {
+            answer.counterexample = Some(Box::new(failing_calls(program, &failing)));
+        }
         Conclusion::Inconclusive(Obstacle::NeverExecuted(names)) => answer.unreached = names,
         _ => {}
     }
     answer
+}
+
+/// Calls one after the other of which the last fails.
+fn failing_calls(program: &Program, failing: &Failing) -> Counterexample {
+    let call = |(operation, arguments): &(usize, Vec<Value>)| {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        format!("{}({})", program.operations[*operation].name, arguments.join(", "))
+    };
+    let calls: Vec<String> = failing.calls.iter().map(call).collect();
+    let fault = &failing.fault;
+    let mut found = Counterexample::new(Wrong::Fault, format!("{}: {fault}", calls.join(", ")));
+    found.text =
+        format!("One thread, one call after the other:\n  {}\n{fault}\n", calls.join("\n  "));
+    found.trace = calls;
+    found
 }
 
 /// The calls of a sequential execution as clients of the model make them: an operation has several

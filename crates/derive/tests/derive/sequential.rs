@@ -188,3 +188,21 @@ fn a_mark_that_no_client_passes_is_no_violation() {
     let Conclusion::Violated(calls) = found.conclusion() else { panic!("{found:?}") };
     assert!(found.otherwise.is_none(), "{calls:?}");
 }
+
+/// A step that fails in a call with the integer that it is compared with is found, not assumed away.
+#[test]
+fn a_step_that_fails_in_a_call_alone_is_found() {
+    let source = |test: &str| {
+        format!(
+            "spec register(0); shared x: int = 0;
+            op write(v: int) {{ assert({test}); x = v; }} op read() -> int {{ return x; }}
+            bounds {{ threads: 2, ops: 2, values: 2 }}"
+        )
+    };
+    let found = attempt(&source("v != 9"), &tries());
+    let Conclusion::Fails(failing) = found.conclusion() else { panic!("{:?}", found.conclusion()) };
+    assert_eq!(failing.calls.len(), 1);
+    assert_eq!(failing.fault.line, 2);
+    let never = attempt(&source("v == v"), &tries());
+    assert!(never.verdict().is_proof(), "{:?}", never.conclusion());
+}

@@ -106,7 +106,8 @@ pub enum NotShown {
         /// The operation.
         operation: String,
     },
-    /// A call of this operation of the specification, alone, may wait for ever.
+    /// A call of this operation of the specification, alone, may wait for ever; or a step of it
+    /// fails, which a sub-operation cannot: it is not executed.
     MayBlock {
         /// The operation of the specification.
         method: String,
@@ -130,7 +131,7 @@ impl fmt::Display for NotShown {
                 write!(f, "the relation that was found may not survive {operation}")
             }
             NotShown::MayBlock { method } => {
-                write!(f, "{method}, executed alone, may wait for ever")
+                write!(f, "{method}, executed alone, may wait for ever or fail")
             }
         }
     }
