@@ -128,3 +128,31 @@ fn what_is_wrong_without_crashes_is_told_so() {
     assert_eq!(code, 1, "{stdout}");
     assert!(stdout.contains("\n  put(") && stdout.contains("\n  take() → "), "{stdout}");
 }
+
+/// A repair may be missing where something is read, or flushed and not fenced.
+#[test]
+fn repairs_are_tried_after_flushes_and_reads() {
+    let counter = |add: &str, read: &str| {
+        format!(
+            "spec counter; persistent shared x: int;\nop add(k: int) {{ {add} }}\n\
+             op read() -> int {{ {read} }}\nbounds {{ threads: 2, ops: 2, crashes: 1 }}"
+        )
+    };
+    for (add, read, said) in [
+        (
+            "faa(x, k); persist(x);",
+            "return x;",
+            "right after the read, this repairs it (tried): `persist(x)` in read, line 3",
+        ),
+        (
+            "faa(x, k); flush(x);",
+            "let r = x; persist(x); return r;",
+            "this repairs it (tried): `fence` in add, line 2",
+        ),
+    ] {
+        let (_folder, file) = model(&counter(add, read));
+        let (code, stdout, _) = output(&["verify", &file, "--engine", "refine"]);
+        assert_eq!(code, 1, "{stdout}");
+        assert!(stdout.contains(said), "{stdout}");
+    }
+}
