@@ -132,25 +132,22 @@ fn what_is_wrong_without_crashes_is_told_so() {
 /// A repair may be missing where something is read, or flushed and not fenced.
 #[test]
 fn repairs_are_tried_after_flushes_and_reads() {
-    let counter = |add: &str, read: &str| {
-        format!(
-            "spec counter; persistent shared x: int;\nop add(k: int) {{ {add} }}\n\
-             op read() -> int {{ {read} }}\nbounds {{ threads: 2, ops: 2, crashes: 1 }}"
-        )
-    };
-    for (add, read, said) in [
+    let counter = "spec { state n: int; op add() { n = n + 1; } op read() -> int { return n; } }\n\
+                   persistent shared x: int; persistent shared y: int;\n";
+    let bounds = "\nbounds { threads: 2, ops: 2, crashes: 1 }";
+    for (operations, said) in [
         (
-            "faa(x, k); persist(x);",
-            "return x;",
-            "right after the read, this repairs it (tried): `persist(x)` in read, line 3",
+            "op add() { faa(x, 1); persist(x); }\nop read() -> int { return x; }",
+            "right after the read, this repairs it (tried): `persist(x)` in read, line 4",
         ),
         (
-            "faa(x, k); flush(x);",
-            "let r = x; persist(x); return r;",
-            "this repairs it (tried): `fence` in add, line 2",
+            "op add() { atomic { x = x + 1; y = y + 1; } flush(x); flush(y); }\n\
+             op read() -> int { atomic { let r = x; let s = y; persist(x); persist(y); \
+             if s < r { return s; } return r; } }",
+            "right after the flush, this repairs it (tried): `fence` in add, line 3",
         ),
     ] {
-        let (_folder, file) = model(&counter(add, read));
+        let (_folder, file) = model(&format!("{counter}{operations}{bounds}"));
         let (code, stdout, _) = output(&["verify", &file, "--engine", "refine"]);
         assert_eq!(code, 1, "{stdout}");
         assert!(stdout.contains(said), "{stdout}");
