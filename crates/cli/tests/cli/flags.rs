@@ -153,3 +153,24 @@ fn repairs_are_tried_after_flushes_and_reads() {
         assert!(stdout.contains(said), "{stdout}");
     }
 }
+
+/// What only `recover(t)` needs is not superfluous.
+#[test]
+fn what_detectability_needs_is_not_superfluous() {
+    let (_folder, file) = model(
+        "spec { state n: int; op start() {} op inc() -> bool { n = n + 1; return true; } \
+         op get() -> int { return n; } }
+         persistent shared cell: [int; threads]; persistent shared seqn: [int; threads];
+         local ready: bool;
+         op start() { let c = cell[me]; seqn[me] = c + 1; persist(seqn[me]); ready = true; }
+         op inc() -> bool requires ready { ready = false; let n = seqn[me]; cell[me] = n; \
+         persist(cell[me]); return true; }
+         op get() -> int { atomic { let s = 0; for i in 0..threads { s = s + cell[i]; } \
+         for i in 0..threads { persist(cell[i]); } return s; } }
+         recover(t: tid) -> bool? { if cell[t] == seqn[t] { return true; } return none; }
+         bounds { threads: 2, ops: 2, crashes: 1 }",
+    );
+    let (code, stdout, _) = output(&["verify", &file, "--engine", "refine", "--superfluous"]);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains("no flush, fence or persist is superfluous"), "{stdout}");
+}
