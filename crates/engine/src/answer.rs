@@ -107,7 +107,8 @@ pub struct Crashes {
     pub detectable: Option<bool>,
     /// Whether some crash lost a store: if not, nothing was at stake.
     pub lost_a_store: bool,
-    /// What, right after a store, repairs a violation; each was tried. `None` if not all were.
+    /// What, right after a store (or else a flush, a read), repairs a violation; each was tried.
+    /// `None` if not all were.
     pub repairs: Option<Vec<CrashChange>>,
     /// What can be left out, each by itself. `None` if that was not found out.
     pub superfluous: Option<Vec<CrashChange>>,

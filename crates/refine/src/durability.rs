@@ -10,7 +10,7 @@ use crate::along::goes_wrong_along;
 use crate::counterexample::Counterexample;
 use crate::model::{ModelError, ModelProduct};
 use crate::options::VerifyOptions;
-use crate::repair::{Change, repairs, superfluous};
+use crate::repair::{Change, Repairs, repairs, superfluous};
 use crate::search::{Exploration, Stats, Wrong};
 use crate::verify::{self, Points, Report};
 use linchpin_ir::program::Program;
@@ -33,8 +33,8 @@ pub struct CrashReport {
     /// Whether some crash lost a store: if not, crashes made no difference to memory.
     pub lost_a_store: bool,
     /// What would keep what was lost: each was tried, alone. `None` if this was not looked for, or
-    /// not to the end.
-    pub repairs: Option<Vec<Change>>,
+    /// not far enough.
+    pub repairs: Option<Repairs>,
     /// The flushes and fences without which, one at a time, the condition still holds. `None` if
     /// this was not asked for, or not found out.
     pub superfluous: Option<Vec<Change>>,

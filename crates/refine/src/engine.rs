@@ -5,7 +5,7 @@ use crate::disk::DiskOptions;
 use crate::durability::CrashReport;
 use crate::model::ModelError;
 use crate::options::{Strategy, VerifyOptions};
-use crate::repair::Change;
+use crate::repair::{After, Change, Repairs};
 use crate::search::Stats;
 use crate::stuck::{NotMade, StuckCheck};
 use crate::suggest::{Advice, Together, Where, suggest_points};
@@ -401,16 +401,15 @@ fn crashes(report: &CrashReport) -> Crashes {
         operation: change.operation.clone(),
         line: change.line,
     };
-    let changes =
-        |all: &Option<Vec<Change>>| all.as_ref().map(|all| all.iter().map(change).collect());
+    let each = |all: &[Change]| all.iter().map(change).collect();
     Crashes {
         property: report.property,
         strongest: report.strongest,
         fails: report.fails.clone(),
         detectable: report.detectable,
         lost_a_store: report.lost_a_store,
-        repairs: changes(&report.repairs),
-        superfluous: changes(&report.superfluous),
+        repairs: report.repairs.as_ref().filter(|of| of.is_all).map(|of| each(&of.works)),
+        superfluous: report.superfluous.as_deref().map(each),
     }
 }
 
@@ -470,12 +469,23 @@ fn crash_notes(
         notes.push("no crash ever lost a store: nothing was at stake".to_owned());
     }
     match &crash.repairs {
-        Some(works) if works.is_empty() && crash.lost_a_store => notes.push(
-            "no single flush, fence or persist right after a store that was lost repairs it (tried)"
-                .to_owned(),
-        ),
-        Some(works) if !works.is_empty() => {
-            notes.push(format!("right after the store, this repairs it (tried): {}", listed(works)));
+        Some(Repairs { works, tried: tried @ 1.., is_all, .. }) if works.is_empty() => {
+            let time = if *is_all { "" } else { "; there was no time for more" };
+            notes.push(format!(
+                "no single flush, fence or persist right after a store that was lost, fence after \
+                 a flush or persist after a read repairs it ({tried} tried{time})"
+            ));
+        }
+        Some(Repairs { works, after, .. }) if !works.is_empty() => {
+            let after = match after {
+                After::Store => "store",
+                After::Flush => "flush",
+                After::Read => "read",
+            };
+            notes.push(format!(
+                "right after the {after}, this repairs it (tried): {}",
+                listed(works)
+            ));
         }
         _ => {}
     }

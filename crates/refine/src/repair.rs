@@ -2,7 +2,9 @@
 //!
 //! For a violation, every store to a line that lost something gets a flush, a fence or both right
 //! after it, one store at a time, and the whole check is made again: what is said to repair the
-//! model does. For a pass, every flush, fence and persist is left out, one at a time.
+//! model does. Where that repairs nothing, every flush gets a fence, and then every read of
+//! persistent memory a persist. For a pass, every flush, fence and persist is left out, one at a
+//! time.
 
 use crate::counterexample::Counterexample;
 use crate::durability::product;
@@ -23,8 +25,8 @@ use std::time::{Duration, Instant};
 /// All trials together may take so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// So many stores are tried.
-const MOST_STORES: usize = 24;
+/// So many stores are tried, so many flushes and so many reads.
+const MOST_SITES: usize = 24;
 
 /// A flush, a fence or a persist, put in or left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,12 +39,37 @@ pub struct Change {
     pub line: u32,
 }
 
+/// What a change comes right after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// A store of which a crash lost something.
+    Store,
+    /// A flush.
+    Flush,
+    /// A read of persistent memory.
+    Read,
+}
+
+/// What was tried to repair a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repairs {
+    /// What the changes come right after.
+    pub after: After,
+    /// Those that repair it, each by itself.
+    pub works: Vec<Change>,
+    /// How many changed models were checked.
+    pub tried: usize,
+    /// Whether there was time for all.
+    pub is_all: bool,
+}
+
 /// A place in a body: which body, which source line.
 #[derive(Clone, Debug, PartialEq)]
 struct Site {
     body: usize,
     line: u32,
-    /// What is stored to.
+    after: After,
+    /// What is stored to, flushed or read.
     place: Place,
 }
 
@@ -64,37 +91,97 @@ fn body_mut(program: &mut Program, body: usize) -> Option<&mut Body> {
     operations.chain(recover).chain(resolve).nth(body)
 }
 
-/// What would repair a model, each by itself; `None` if time ran out before all was tried.
+/// What would repair a model, each by itself; `None` if time ran out before all stores were tried.
 pub(crate) fn repairs(
     program: &Program,
     options: &VerifyOptions,
     property: CrashProperty,
     found: &Counterexample,
-) -> Option<Vec<Change>> {
-    let deadline = deadline(options);
-    let mut works = Vec::new();
-    for site in lost(program, options, found)?.into_iter().take(MOST_STORES) {
-        let place = site.place.clone();
-        let tried = |action: &Action| match with(program, &site, action) {
-            Some(changed) => holds(&changed, options, property, deadline),
-            None => Some(false),
-        };
+) -> Option<Repairs> {
+    let mut trials = Trials { program, options, property, deadline: deadline(options), tried: 0 };
+    let lost = lost(program, options, found)?;
+    let persist_first = |place: Place| {
         // A persist keeps all that a flush or a fence there keeps: where it repairs nothing, they
         // do not either.
-        let persist = Action::Persist(place.clone());
-        if !tried(&persist)? {
-            continue;
+        (Action::Persist(place.clone()), vec![Action::Flush(place), Action::Fence])
+    };
+    let works = trials.of(&lost, persist_first)?;
+    let repairs = |after, works, trials: &Trials<'_>, is_all| {
+        Some(Repairs { after, works, tried: trials.tried, is_all })
+    };
+    // Without a crash that lost something, nothing that keeps more would help.
+    if !works.is_empty() || lost.is_empty() {
+        return repairs(After::Store, works, &trials, true);
+    }
+    for after in [After::Flush, After::Read] {
+        let works = trials.of(&all_sites(program, after), |place| match after {
+            After::Flush => (Action::Fence, vec![]),
+            After::Store | After::Read => (Action::Persist(place), vec![]),
+        });
+        match works {
+            Some(works) if works.is_empty() => {}
+            Some(works) => return repairs(after, works, &trials, true),
+            None => return repairs(after, vec![], &trials, false),
         }
-        let mut least = persist;
-        for action in [Action::Flush(place), Action::Fence] {
-            if tried(&action)? {
-                least = action;
-                break;
+    }
+    repairs(After::Read, vec![], &trials, true)
+}
+
+/// Changed models, checked one after the other.
+struct Trials<'a> {
+    program: &'a Program,
+    options: &'a VerifyOptions,
+    property: CrashProperty,
+    deadline: Instant,
+    tried: usize,
+}
+
+impl Trials<'_> {
+    /// The changes right after these sites that repair the model: `what` gives the strongest, and
+    /// the lesser ones that are tried where it works. `None` if time ran out.
+    fn of(
+        &mut self,
+        sites: &[Site],
+        what: impl Fn(Place) -> (Action, Vec<Action>),
+    ) -> Option<Vec<Change>> {
+        let mut works = Vec::new();
+        for site in sites.iter().take(MOST_SITES) {
+            let (mut least, lesser) = what(site.place.clone());
+            if !self.repairs(site, &least)? {
+                continue;
+            }
+            for action in lesser {
+                if self.repairs(site, &action)? {
+                    least = action;
+                    break;
+                }
+            }
+            works.push(described(self.program, site.body, site.line, &least));
+        }
+        Some(works)
+    }
+
+    fn repairs(&mut self, site: &Site, action: &Action) -> Option<bool> {
+        let Some(changed) = with(self.program, site, action) else { return Some(false) };
+        self.tried += 1;
+        holds(&changed, self.options, self.property, self.deadline)
+    }
+}
+
+/// All flushes, or all reads of persistent memory.
+fn all_sites(program: &Program, after: After) -> Vec<Site> {
+    let Some(persistence) = &program.persistence else { return Vec::new() };
+    let mut all: Vec<Site> = Vec::new();
+    for (body, (_, of)) in bodies(program).into_iter().enumerate() {
+        for (action, line) in actions(of) {
+            for site in sites(action, *line, body, persistence, after) {
+                if !all.contains(&site) {
+                    all.push(site);
+                }
             }
         }
-        works.push(described(program, site.body, site.line, &least));
     }
-    Some(works)
+    all
 }
 
 /// The flushes, fences and persists without which the conditions still hold; `None` if time ran out
@@ -205,7 +292,7 @@ fn lost(program: &Program, options: &VerifyOptions, found: &Counterexample) -> O
                 attempt.path.iter().map(|(node, edge)| &of.nodes[node.0 as usize].edges[*edge]);
             let sites: Vec<Site> = edges
                 .flat_map(|edge| &edge.actions)
-                .flat_map(|(action, line)| stores(action, *line, body, persistence))
+                .flat_map(|(action, line)| sites(action, *line, body, persistence, After::Store))
                 .collect();
             for (line, pending) in &next.pending {
                 let before = state.pending.get(line);
@@ -243,9 +330,26 @@ fn body_of(program: &Program, state: &State, what: &Move) -> Option<usize> {
     }
 }
 
-/// The persistent places that an action stores to.
-fn stores(action: &Action, line: u32, body: usize, persistence: &Persistence) -> Vec<Site> {
-    let places: Vec<Place> = match action {
+/// The persistent places that an action stores to, flushes or reads.
+fn sites(
+    action: &Action,
+    line: u32,
+    body: usize,
+    persistence: &Persistence,
+    after: After,
+) -> Vec<Site> {
+    let places: Vec<Place> = match (after, action) {
+        (After::Flush, Action::Flush(place)) => vec![place.clone()],
+        (After::Read, Action::Read { place, .. }) => vec![place.clone()],
+        (After::Store, _) => stored(action),
+        (After::Flush | After::Read, _) => vec![],
+    };
+    let kept = places.into_iter().filter(|place| persistence.covers(place));
+    kept.map(|place| Site { body, line, after, place }).collect()
+}
+
+fn stored(action: &Action) -> Vec<Place> {
+    match action {
         Action::Write { place, .. }
         | Action::Swap { place, .. }
         | Action::FetchAdd { place, .. }
@@ -255,12 +359,10 @@ fn stores(action: &Action, line: u32, body: usize, persistence: &Persistence) ->
             vec![Place::Field { object: Expr::Local(*into), of: *object, field: 0 }]
         }
         _ => vec![],
-    };
-    let kept = places.into_iter().filter(|place| persistence.covers(place));
-    kept.map(|place| Site { body, line, place }).collect()
+    }
 }
 
-/// The program with an action right after a store, as a step of its own. `None` if the place cannot
+/// The program with an action right after a site, as a step of its own. `None` if the place cannot
 /// be named there.
 fn with(program: &Program, site: &Site, action: &Action) -> Option<Program> {
     let persistence = program.persistence.as_ref()?;
@@ -272,13 +374,15 @@ fn with(program: &Program, site: &Site, action: &Action) -> Option<Program> {
     let first = body.nodes.len();
     for edge in body.nodes.iter_mut().flat_map(|node| &mut node.edges) {
         let is_here = |(action, line): &(Action, u32)| {
-            stores(action, *line, site.body, persistence).contains(site)
+            sites(action, *line, site.body, persistence, site.after).contains(site)
         };
         let Some(at) = edge.actions.iter().position(is_here) else { continue };
         if failed(edge, at) {
             continue;
         }
-        let after = edge.actions[at + 1..].iter().filter_map(|(action, _)| action.answer());
+        // What a read gives may decide which word was read: `t = t.next`.
+        let from = at + usize::from(site.after != After::Read);
+        let after = edge.actions[from..].iter().filter_map(|(action, _)| action.answer());
         if after.into_iter().any(|local| needed.contains(&local)) {
             return None;
         }

@@ -128,3 +128,49 @@ fn what_is_wrong_without_crashes_is_told_so() {
     assert_eq!(code, 1, "{stdout}");
     assert!(stdout.contains("\n  put(") && stdout.contains("\n  take() → "), "{stdout}");
 }
+
+/// A repair may be missing where something is read, or flushed and not fenced.
+#[test]
+fn repairs_are_tried_after_flushes_and_reads() {
+    let counter = "spec { state n: int; op add() { n = n + 1; } op read() -> int { return n; } }\n\
+                   persistent shared x: int; persistent shared y: int;\n";
+    let bounds = "\nbounds { threads: 2, ops: 2, crashes: 1 }";
+    for (operations, said) in [
+        (
+            "op add() { faa(x, 1); persist(x); }\nop read() -> int { return x; }",
+            "right after the read, this repairs it (tried): `persist(x)` in read, line 4",
+        ),
+        (
+            "op add() { atomic { x = x + 1; y = y + 1; } flush(x); flush(y); }\n\
+             op read() -> int { atomic { let r = x; let s = y; persist(x); persist(y); \
+             if s < r { return s; } return r; } }",
+            "right after the flush, this repairs it (tried): `fence` in add, line 3",
+        ),
+    ] {
+        let (_folder, file) = model(&format!("{counter}{operations}{bounds}"));
+        let (code, stdout, _) = output(&["verify", &file, "--engine", "refine"]);
+        assert_eq!(code, 1, "{stdout}");
+        assert!(stdout.contains(said), "{stdout}");
+    }
+}
+
+/// What only `recover(t)` needs is not superfluous.
+#[test]
+fn what_detectability_needs_is_not_superfluous() {
+    let (_folder, file) = model(
+        "spec { state n: int; op start() {} op inc() -> bool { n = n + 1; return true; } \
+         op get() -> int { return n; } }
+         persistent shared cell: [int; threads]; persistent shared seqn: [int; threads];
+         local ready: bool;
+         op start() { let c = cell[me]; seqn[me] = c + 1; persist(seqn[me]); ready = true; }
+         op inc() -> bool requires ready { ready = false; let n = seqn[me]; cell[me] = n; \
+         persist(cell[me]); return true; }
+         op get() -> int { atomic { let s = 0; for i in 0..threads { s = s + cell[i]; } \
+         for i in 0..threads { persist(cell[i]); } return s; } }
+         recover(t: tid) -> bool? { if cell[t] == seqn[t] { return true; } return none; }
+         bounds { threads: 2, ops: 2, crashes: 1 }",
+    );
+    let (code, stdout, _) = output(&["verify", &file, "--engine", "refine", "--superfluous"]);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains("no flush, fence or persist is superfluous"), "{stdout}");
+}
