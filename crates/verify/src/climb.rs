@@ -117,11 +117,17 @@ impl<'a> Climbing<'a> {
         request
     }
 
-    /// The same for engines that explore runs: where values are only moved, any of them cost no more
-    /// than a few.
+    /// Whether any values are asked for at first: where they are only moved, any of them cost no
+    /// more than two. One costs less.
+    fn begins_with_any(&self) -> bool {
+        let Source::Lin { bounds, .. } = self.loaded.subject().source else { return false };
+        self.data == Some(DataUse::Moved) && bounds.values != Values::UpTo(1)
+    }
+
+    /// The same for engines that explore runs.
     fn runs_on(&self, step: &Step) -> Request<'a> {
         let mut request = self.request_on(step);
-        if self.data == Some(DataUse::Moved) {
+        if self.begins_with_any() {
             request.values = Some(Values::Any);
         }
         request
@@ -130,8 +136,7 @@ impl<'a> Climbing<'a> {
     /// Where nothing came of any values, a few are tried, as the model says.
     fn ask_for_few(&mut self, step: &Step) -> Result<(), VerifyError> {
         let request = self.request_on(step);
-        let asked_for_any = self.data == Some(DataUse::Moved);
-        if !asked_for_any || request.limits.is_the_end() {
+        if !self.begins_with_any() || request.limits.is_the_end() {
             return Ok(());
         }
         for at in 0..self.answers.len() {
