@@ -125,7 +125,7 @@ fn arguments(program: &Program, operation: &Operation, passed: Passed) -> Vec<Ve
         lists = lists
             .iter()
             .flat_map(|list: &Vec<Value>| {
-                values.iter().map(move |value| [&list[..], &[value.clone()]].concat())
+                values.iter().map(move |value| [&list[..], std::slice::from_ref(value)].concat())
             })
             .take(LISTS)
             .collect();
