@@ -104,7 +104,7 @@ impl Measured {
     /// Says what is there and what is missing, from this experiment on, if the work has to be ended
     /// now.
     fn so_far(&mut self, from: usize, args: &ReproduceArgs, stop: &Stop, why: Option<String>) {
-        let why = why.map_or_else(|| "the work was ended".to_owned(), |why| why);
+        let why = why.unwrap_or_else(|| "the work was ended".to_owned());
         let missing = EXPERIMENTS.get(from..).unwrap_or_default().join(", ");
         self.shown.missing = Some(format!("{missing}, or a part of the first of these ({why})"));
         stop.so_far(self.printed(args));
