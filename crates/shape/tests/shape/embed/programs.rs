@@ -59,7 +59,8 @@ fn sets() {
 #[test]
 #[ignore = "a campaign"]
 fn sets_that_take_long() {
-    for name in ["optimistic_set", "vy_cas_set", "lazy_set", "harris_michael_list"] {
+    // Those that are proved: the optimistic set and the list of Harris and Michael are not.
+    for name in ["lazy_set", "vy_cas_set"] {
         embedded(name, 2, 5, 60_000, Any);
     }
 }
