@@ -8,6 +8,8 @@
 //! if any values contradict a model's own: if what is right with any is wrong with some, or what is
 //! wrong with any and as many values as the run passes is right.
 
+mod folders;
+
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::run::EventKind;
 use linchpin_lang::{Config, Ops, Threads, compile};
@@ -15,7 +17,7 @@ use linchpin_refine::{Report, VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls, DataUse, Reductions, Space, Values};
 use linchpin_spec::Value;
 use linchpin_verdict::Outcome;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -32,13 +34,7 @@ fn main() -> ExitCode {
     if arguments.is_empty() {
         arguments = FOLDERS.map(String::from).to_vec();
     }
-    let mut files: Vec<PathBuf> = arguments
-        .iter()
-        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten())
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "lin"))
-        .collect();
-    files.sort();
+    let files = folders::models(&arguments);
     println!("model | bounds | use | own states | any states | own | any");
     let mut contradictions = 0;
     for file in &files {

@@ -7,6 +7,8 @@
 //! operation each. A bound on memory ends the same searches on any machine, however busy. What was
 //! not finished is named. Ends with exit code 1 if two verdicts differ.
 
+mod folders;
+
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Ops, Threads, compile};
 use linchpin_refine::{VerifyOptions, verify};
@@ -70,13 +72,7 @@ fn main() -> ExitCode {
         let folders = ["models", "models/broken", "models/persistent", "models/persistent/broken"];
         arguments = folders.map(String::from).to_vec();
     }
-    let mut files: Vec<PathBuf> = arguments
-        .iter()
-        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten())
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "lin"))
-        .collect();
-    files.sort();
+    let files = folders::models(&arguments);
     let mut tally = Tally::default();
     for file in &files {
         for small in [false, true] {
