@@ -8,7 +8,8 @@
 use crate::crew::{Gate, together};
 use crate::product::{Product, Step, To};
 use crate::search::{ANY_RANK, Search, Wrong};
-use crate::store::{Added, Candidate, NodeId, Split, hash, mixed, owner_of};
+use crate::store::{Added, Candidate, NodeId, SUPERSEDED, Split, hash, mixed, owner_of};
+use linchpin_space::ThreadSet;
 use linchpin_verdict::Inconclusive;
 use smallvec::SmallVec;
 use std::hint::black_box;
@@ -71,6 +72,7 @@ struct Found {
     back: u32,
     set: u32,
     parent: NodeId,
+    asleep: ThreadSet,
 }
 
 impl Outbox {
@@ -87,30 +89,33 @@ impl Outbox {
         split: Split<'_>,
         hash: u64,
         (back, set, parent): (u32, u32, NodeId),
+        asleep: ThreadSet,
     ) -> Option<()> {
-        let recent = &mut self.recent[recent_place(hash, back, set)];
-        let last = std::mem::replace(recent, u32::try_from(self.found.len()).ok()?);
-        if let Some(last) = self.found.get(last as usize) {
+        let place = recent_place(hash, back, set);
+        let number = self.recent[place];
+        if let Some(last) = self.found.get(number as usize) {
             let same = (last.hash, last.back, last.set) == (hash, back, set);
             let Candidate { allowance, front, .. } = self.candidate(last);
             if same && front == split.front && allowance == split.allowance {
+                self.found[number as usize].asleep |= asleep;
                 return Some(());
             }
         }
+        self.recent[place] = u32::try_from(self.found.len()).ok()?;
         let start = u32::try_from(self.bytes.len()).ok()?;
         self.bytes.extend_from_slice(split.allowance);
         let front = u32::try_from(self.bytes.len()).ok()?;
         self.bytes.extend_from_slice(split.front);
         let end = u32::try_from(self.bytes.len()).ok()?;
-        self.found.push(Found { order, start, front, end, hash, back, set, parent });
+        self.found.push(Found { order, start, front, end, hash, back, set, parent, asleep });
         Some(())
     }
 
     fn candidate(&self, found: &Found) -> Candidate<'_> {
-        let Found { start, front, end, hash, back, set, parent, .. } = *found;
+        let Found { start, front, end, hash, back, set, parent, asleep, .. } = *found;
         let allowance = &self.bytes[start as usize..front as usize];
         let front = &self.bytes[front as usize..end as usize];
-        Candidate { allowance, front, hash, back, set, parent }
+        Candidate { allowance, front, hash, back, set, parent, asleep }
     }
 }
 
@@ -132,15 +137,24 @@ struct From {
 #[derive(Default)]
 struct Successors {
     bytes: Vec<u8>,
-    /// Where each ends, and its set.
-    ends: Vec<(usize, u32)>,
+    each: Vec<Successor>,
     transitions: u64,
+}
+
+/// A successor, whose bytes start where those of the one before end.
+struct Successor {
+    end: usize,
+    set: u32,
+    /// The thread that has moved, by its number before.
+    thread: usize,
+    /// The new number of each thread; empty if they keep theirs.
+    threads: SmallVec<[u8; 8]>,
 }
 
 impl Successors {
     fn clear(&mut self) {
         self.bytes.clear();
-        self.ends.clear();
+        self.each.clear();
         self.transitions = 0;
     }
 }
@@ -221,7 +235,7 @@ impl<P: Product> Search<'_, P> {
         desks.resize_with(desks.len().max(count), Desk::default);
         let pieces = Pieces {
             level,
-            sizes: &self.store.sizes(),
+            sizes: &self.store.begin_level(),
             desks: &desks,
             now: Mutex::new(None),
             next: AtomicUsize::new(0),
@@ -365,13 +379,22 @@ impl<P: Product> Search<'_, P> {
                 if at >= stop.load(Ordering::Relaxed) {
                     break;
                 }
-                if store.is_superseded(id, sizes, |one, other| self.covers(worker, one, other)) {
+                let note = store.note(id);
+                let superseded = match note {
+                    Some(note) => note == SUPERSEDED,
+                    None => {
+                        store.is_superseded(id, sizes, |one, other| self.covers(worker, one, other))
+                    }
+                };
+                if superseded {
                     share.refused.push(id);
                     continue;
                 }
                 let node = store.get(id, &mut bytes);
                 successors.clear();
-                let wrong = self.successors(worker, &bytes, node.set, &mut successors);
+                let asleep = note.unwrap_or(0);
+                let of = (&bytes[..], node.set);
+                let wrong = self.successors(worker, of, asleep, &mut successors);
                 share.transitions += successors.transitions;
                 if self.product.take_refused(worker) {
                     share.refused.push(id);
@@ -395,17 +418,18 @@ impl<P: Product> Search<'_, P> {
     fn successors(
         &self,
         worker: &mut P::Worker,
-        state: &[u8],
-        set: u32,
+        of: (&[u8], u32),
+        asleep: ThreadSet,
         out: &mut Successors,
     ) -> Option<Wrong> {
         let mut wrong = None;
-        self.product.expand(worker, state, set, &mut |step: Step<'_>| {
+        self.product.expand_awake(worker, of, asleep, &mut |step: Step<'_>| {
             out.transitions += 1;
             match step.to {
-                To::State { bytes, set, .. } => {
+                To::State { bytes, set, threads, .. } => {
                     out.bytes.extend_from_slice(bytes);
-                    out.ends.push((out.bytes.len(), set));
+                    let (end, threads) = (out.bytes.len(), SmallVec::from_slice(threads));
+                    out.each.push(Successor { end, set, thread: step.thread, threads });
                 }
                 To::Unexplained => wrong = Some(Wrong::Unexplained),
                 To::Fault => wrong = wrong.or(Some(Wrong::Fault)),
@@ -425,7 +449,9 @@ impl<P: Product> Search<'_, P> {
     ) -> Option<()> {
         let same_back = self.split(state).back;
         let mut start = 0;
-        for (number, &(end, set)) in successors.ends.iter().enumerate() {
+        let uses_sleep = self.options.sleep_sets && self.options.antichain;
+        for (number, successor) in successors.each.iter().enumerate() {
+            let Successor { end, set, thread, ref threads } = *successor;
             let bytes = &successors.bytes[start..end];
             start = end;
             if self.rank != ANY_RANK && self.product.rank(worker, set) > self.rank {
@@ -440,7 +466,12 @@ impl<P: Product> Search<'_, P> {
             };
             let hash = hash(split.front);
             let order = (from.order, u32::try_from(number).ok()?);
-            boxes[owner_of(hash, boxes.len())].put(order, split, hash, (back, set, from.id))?;
+            let asleep = match uses_sleep {
+                true => moved(self.product.may_sleep_after(worker, thread), threads),
+                false => 0,
+            };
+            let outbox = &mut boxes[owner_of(hash, boxes.len())];
+            outbox.put(order, split, hash, (back, set, from.id), asleep)?;
         }
         Some(())
     }
@@ -486,10 +517,8 @@ impl<P: Product> Search<'_, P> {
                 .map(|(of, front)| front.map_or(0, |front| store.look_for_node(of, front)));
             black_box(seen.fold(0, |all, seen| all ^ seen));
             for ((of, candidate), front) in batch.iter().zip(&candidates).zip(fronts) {
-                let covers = |allowance: &[u8], set: u32| {
-                    let than = (candidate.allowance, candidate.set);
-                    self.covers(worker, (allowance, set), than)
-                };
+                let covers =
+                    |one: (&[u8], u32), other: (&[u8], u32)| self.covers(worker, one, other);
                 match front.map(|front| store.add(candidate, front, covers)) {
                     Some(Added::New(id)) => new.nodes.push((of.0, id)),
                     Some(Added::Known) => {}
@@ -499,6 +528,15 @@ impl<P: Product> Search<'_, P> {
         }
         new
     }
+}
+
+/// A set of threads, by their new numbers.
+fn moved(set: ThreadSet, threads: &[u8]) -> ThreadSet {
+    if set == 0 || threads.is_empty() {
+        return set;
+    }
+    let new = threads.iter().enumerate().filter(|(old, _)| set >> old & 1 == 1);
+    new.fold(0, |moved, (_, new)| moved | 1 << new)
 }
 
 fn too_large() -> Inconclusive {

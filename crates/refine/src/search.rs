@@ -29,6 +29,9 @@ pub struct SearchOptions {
     pub antichain: bool,
     /// Keep only states that are not allowed less than others that are the same otherwise.
     pub calls: bool,
+    /// Leave out steps that lead to what is found in another order; only breadth first, and with
+    /// `antichain`.
+    pub sleep_sets: bool,
     /// How many workers.
     pub workers: usize,
     /// From so many states on, those of a higher rank wait. With fewer, what goes wrong is found by
@@ -44,6 +47,7 @@ impl Default for SearchOptions {
         SearchOptions {
             antichain: true,
             calls: true,
+            sleep_sets: true,
             workers,
             wait_from: MANY,
             limits: Limits::default(),
@@ -283,9 +287,7 @@ impl<'a, P: Product> Search<'a, P> {
         parent: NodeId,
     ) -> Added {
         let state = self.split(bytes);
-        self.store.add(state, set, parent, |old, old_set| {
-            self.covers(worker, (old, old_set), (state.allowance, set))
-        })
+        self.store.add(state, set, parent, |one, other| self.covers(worker, one, other))
     }
 
     pub(crate) fn stats(&self, depth: usize) -> Stats {

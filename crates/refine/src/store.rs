@@ -13,6 +13,7 @@
 use crate::chunked::Chunked;
 use crate::components::{ComponentId, Components, Strings};
 use crate::index::{self, Index};
+use linchpin_space::ThreadSet;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -65,6 +66,27 @@ struct Shard {
     latest: Index,
     nodes: Chunked<Node>,
     allowances: Allowances,
+    /// Of the nodes of the level that is expanded, and of those that were added since.
+    now: Notes,
+    next: Notes,
+}
+
+/// What is to be known of nodes when they are expanded: the threads that are asleep, or
+/// [`SUPERSEDED`].
+#[derive(Default)]
+struct Notes {
+    /// The first node.
+    from: usize,
+    notes: Vec<ThreadSet>,
+}
+
+/// A node of the same level that was added later covers it. No set is this: not all threads sleep.
+pub(crate) const SUPERSEDED: ThreadSet = ThreadSet::MAX;
+
+impl Notes {
+    fn get_mut(&mut self, number: usize) -> Option<&mut ThreadSet> {
+        self.notes.get_mut(number.checked_sub(self.from)?)
+    }
 }
 
 impl Shard {
@@ -129,6 +151,8 @@ pub(crate) struct Candidate<'a> {
     pub back: ComponentId,
     pub set: u32,
     pub parent: NodeId,
+    /// The threads that need not move in it.
+    pub asleep: ThreadSet,
 }
 
 /// The shard of a front with this hash.
@@ -153,21 +177,37 @@ impl Shard {
         index: usize,
         candidate: &Candidate<'_>,
         front: u32,
-        mut covers: impl FnMut(&[u8], u32) -> bool,
+        mut covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> Added {
-        let Candidate { back, set, parent, .. } = *candidate;
+        let Candidate { back, set, parent, asleep, .. } = *candidate;
         let hash = hash_of(front, back);
         let Shard { latest, nodes, .. } = self;
         let found = latest.find(hash, |at| {
             let node = nodes.get(at as usize);
             node.front == front && node.back == back
         });
-        if let Some(latest) = found {
-            let allowances = &self.allowances.items;
-            let mut nodes = self.nodes_from(latest);
-            if nodes.any(|node| covers(&allowances[node.allowance()], node.set)) {
+        let own = (candidate.allowance, set);
+        let mut at = found.unwrap_or(NO_NODE);
+        while at != NO_NODE {
+            let node = self.nodes.get(at as usize);
+            let other = (&*self.allowances.items[node.allowance()], node.set);
+            if other == own {
+                // Threads that sleep after either way need not move.
+                self.next.get_mut(at as usize).into_iter().for_each(|note| *note |= asleep);
                 return Added::Known;
             }
+            if covers(other, own) {
+                return Added::Known;
+            }
+            at = node.next;
+        }
+        let mut at = found.unwrap_or(NO_NODE);
+        while at != NO_NODE && at as usize >= self.next.from {
+            let node = self.nodes.get(at as usize);
+            if covers(own, (&self.allowances.items[node.allowance()], node.set)) {
+                self.next.get_mut(at as usize).into_iter().for_each(|note| *note = SUPERSEDED);
+            }
+            at = node.next;
         }
         let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number < index::END);
         let Some(number) = number else { return Added::Full };
@@ -177,6 +217,7 @@ impl Shard {
         let next = found.unwrap_or(NO_NODE);
         let Shard { latest, nodes, .. } = self;
         nodes.push(Node { front, back, set, parent, next, allowance });
+        self.next.notes.push(asleep);
         match found {
             None => latest.insert(hash, number, |at| nodes.get(at as usize).hash()),
             Some(old) => latest.replace(hash, old, number),
@@ -225,12 +266,12 @@ impl Owned<'_> {
     }
 
     /// Adds a product state, unless `covers` says of an allowance and a set already met beside the
-    /// rest of the state that this one can do no more.
+    /// rest of the state that those of this one can do no more.
     pub fn add(
         &mut self,
         candidate: &Candidate<'_>,
         front: u32,
-        covers: impl FnMut(&[u8], u32) -> bool,
+        covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> Added {
         let index = shard_of(candidate.hash);
         self.shards[index / self.owners].add(index, candidate, front, covers)
@@ -258,6 +299,13 @@ impl Reading<'_> {
         let node = self.shards[index].append(number, out);
         self.components.append(node.back, out);
         node
+    }
+
+    /// What was noted of a node when it was added, if it was since the level before began.
+    pub fn note(&self, id: NodeId) -> Option<ThreadSet> {
+        let (index, number) = place(id);
+        let Notes { from, notes } = &self.shards[index].now;
+        notes.get(number.checked_sub(*from)?).copied()
     }
 
     /// Whether `covers` says of a node with the same model state that was added after this one, but
@@ -337,12 +385,12 @@ impl Store {
         Split { allowance, front, back }: Split<'_>,
         set: u32,
         parent: NodeId,
-        covers: impl FnMut(&[u8], u32) -> bool,
+        covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> Added {
         let Some(back) = self.back(back) else { return Added::Full };
         let hash = hash(front);
         let index = shard_of(hash);
-        let candidate = Candidate { allowance, front, hash, back, set, parent };
+        let candidate = Candidate { allowance, front, hash, back, set, parent, asleep: 0 };
         let mut shard = self.shard_mut(index);
         match shard.fronts.number(front, hash) {
             Some(front) => shard.add(index, &candidate, front, covers),
@@ -359,9 +407,16 @@ impl Store {
         node
     }
 
-    /// How many nodes each part has.
-    pub fn sizes(&self) -> Vec<usize> {
-        (0..SHARDS).map(|index| self.shard(index).nodes.len()).collect()
+    /// Begins a level: what was added since the last began is expanded now. Returns how many nodes
+    /// each part has.
+    pub fn begin_level(&self) -> Vec<usize> {
+        let begin = |index: usize| {
+            let mut shard = self.shard_mut(index);
+            let from = shard.nodes.len();
+            shard.now = std::mem::replace(&mut shard.next, Notes { from, notes: Vec::new() });
+            from
+        };
+        (0..SHARDS).map(begin).collect()
     }
 
     /// Notes that the allowance of a node kept something from happening, or that it was not

@@ -16,7 +16,7 @@ use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
 use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
 use crate::roles::{Roles, WordSet};
 use smallvec::SmallVec;
-use writer::Writer;
+use writer::{Names, Out, ValueNames, Writer};
 
 /// After the calls: how many objects there are, and how many bytes come before them.
 const HEADER: usize = 4;
@@ -80,11 +80,12 @@ pub(crate) struct Scratch {
     keys: Vec<u8>,
     starts: SmallVec<[usize; 9]>,
     held: Vec<(usize, u32)>,
-    local: Vec<u32>,
     values: Vec<u8>,
     needed: Needed,
     /// Objects of which more is needed than was known.
     grown: Vec<(usize, WordSet)>,
+    /// What is being written.
+    written: Vec<u8>,
     /// Where the crash part of the bytes that were written last starts.
     pub crash_part: usize,
 }
@@ -97,6 +98,12 @@ impl Needed {
     /// Whether all words of all objects are needed.
     fn is_all(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The words of an object that are needed.
+    #[inline]
+    fn of(&self, object: usize) -> WordSet {
+        self.0.get(object).copied().unwrap_or(WordSet::MAX)
     }
 
     /// What counts of a word of an object: 0 if it is not needed.
@@ -252,10 +259,8 @@ impl Form {
         for (new, &old) in order.iter().enumerate() {
             position[old] = new as u8;
         }
-        let mut writer = Writer::new(self, flat, scratch, &position, out);
-        let crash_part = writer.state(order);
-        let values = SmallVec::from_slice(writer.values);
-        scratch.crash_part = crash_part;
+        scratch.crash_part = Writer::write(self, flat, scratch, (order, &position), out);
+        let values = SmallVec::from_slice(&scratch.values);
         let moved = position.iter().enumerate().any(|(old, new)| *new as usize != old);
         Renaming { threads: if moved { position } else { SmallVec::new() }, values }
     }
@@ -453,98 +458,74 @@ impl Form {
     fn keys(&self, flat: &Flat, scratch: &mut Scratch) {
         let layout = &self.layout;
         let objects = (flat.words.len() - layout.heap) / layout.stride;
-        let Scratch { names, order, keys, starts, held, local, needed, .. } = scratch;
-        names.clear();
-        names.resize(objects, 0);
-        order.clear();
+        let Scratch { names, order, keys, starts, held, needed, .. } = scratch;
+        let mut objects = Names::new(names, order, objects);
         held.clear();
-        let mut values: SmallVec<[u8; 8]> = SmallVec::from_elem(0, self.values);
-        let mut known = 0;
+        let mut names: SmallVec<[u8; 8]> = SmallVec::from_elem(0, self.values);
+        let mut values = ValueNames { names: &mut names, known: 0 };
         let mut place = 0;
-        let mut look = |word: i64, kind: Kind, order: &mut Vec<u32>, names: &mut Vec<u32>| {
+        let mut look = |word: i64, kind: Kind, objects: &mut Names<'_>| {
             place += 1;
             match kind {
                 Kind::Plain => {}
-                Kind::Ref => name(word, names, order),
+                Kind::Ref => _ = objects.of(word),
                 Kind::Tid if word > 0 => held.push((word as usize - 1, place)),
                 Kind::Tid => {}
-                Kind::Data => {
-                    if let Some(value @ 0) = slot(&mut values, word) {
-                        known += 1;
-                        *value = known;
-                    }
-                }
+                Kind::Data => _ = values.of(word),
             }
         };
         for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
-            look(*word, *kind, order, names);
+            look(*word, *kind, &mut objects);
         }
         let mut next = 0;
-        while next < order.len() {
-            let object = order[next] as usize;
+        while let Some(object) = objects.at(next) {
             let at = layout.object(object);
             if let Some(kinds) = self.fields(flat.words[at]) {
                 for (number, kind) in kinds.iter().enumerate() {
                     let word = needed.shown(object, number, flat.words[at + 1 + number]);
-                    look(word, *kind, order, names);
+                    look(word, *kind, &mut objects);
                 }
             }
             next += 1;
         }
-        let reached = order.len();
-        keys.clear();
+        let (reached, known, named) = (objects.count, values.known, values.names);
+        let mut out = Out::new(keys, (flat.words.len() + held.len()) * layout.threads);
         starts.clear();
+        let mut own: SmallVec<[u8; 8]> = SmallVec::new();
         for thread in 0..layout.threads {
-            starts.push(keys.len());
-            let mut values = values.clone();
-            let mut known = known;
-            local.clear();
-            let mut write = |word: i64, kind: Kind, order: &mut Vec<u32>, names: &mut Vec<u32>| {
-                let shown = match kind {
+            starts.push(out.len());
+            own.clear();
+            own.extend_from_slice(named);
+            let mut values = ValueNames { names: &mut own, known };
+            let mut write = |word: i64, kind: Kind, objects: &mut Names<'_>, out: &mut Out<'_>| {
+                out.push(match kind {
                     Kind::Plain => word,
-                    Kind::Ref => {
-                        name(word, names, order);
-                        if word > 0 { i64::from(names[word as usize - 1]) } else { 0 }
-                    }
+                    Kind::Ref => objects.of(word),
                     Kind::Tid if word == 0 => 0,
                     Kind::Tid => 1 + i64::from(word as usize - 1 != thread),
-                    Kind::Data => match slot(&mut values, word) {
-                        None => word,
-                        Some(value) => {
-                            if *value == 0 {
-                                known += 1;
-                                *value = known;
-                            }
-                            i64::from(*value)
-                        }
-                    },
-                };
-                push(keys, shown);
+                    Kind::Data => values.of(word),
+                });
             };
-            self.thread_words(flat, thread, |word, kind| write(word, kind, order, names));
+            self.thread_words(flat, thread, |word, kind| write(word, kind, &mut objects, &mut out));
             let mut next = reached;
-            while next < order.len() {
-                let object = order[next] as usize;
+            while let Some(object) = objects.at(next) {
                 let at = layout.object(object);
                 let head = flat.words[at];
-                write(head, Kind::Plain, order, names);
+                write(head, Kind::Plain, &mut objects, &mut out);
                 if let Some(kinds) = self.fields(head) {
                     for (number, kind) in kinds.iter().enumerate() {
                         let word = needed.shown(object, number, flat.words[at + 1 + number]);
-                        write(word, *kind, order, names);
+                        write(word, *kind, &mut objects, &mut out);
                     }
                 }
                 next += 1;
             }
             for (_, place) in held.iter().filter(|(holder, _)| *holder == thread) {
-                push(keys, i64::from(*place));
+                out.push(i64::from(*place));
             }
-            for &object in &order[reached..] {
-                names[object as usize] = 0;
-            }
-            order.truncate(reached);
+            objects.keep(reached);
         }
-        starts.push(keys.len());
+        starts.push(out.len());
     }
 
     /// Where the calls of a packed state end, and where what threads do.
@@ -604,20 +585,6 @@ impl Form {
             }
         }
     }
-}
-
-/// Gives the object a name, if this is a reference and it has none.
-#[inline]
-fn name(word: i64, names: &mut [u32], order: &mut Vec<u32>) {
-    if word > 0 && names[word as usize - 1] == 0 {
-        order.push(word as u32 - 1);
-        names[word as usize - 1] = order.len() as u32;
-    }
-}
-
-/// The name of a value, if it is one that may be renamed.
-fn slot(values: &mut [u8], word: i64) -> Option<&mut u8> {
-    values.get_mut(usize::try_from(word).ok()?.checked_sub(1)?)
 }
 
 /// Appends a word: small ones, of either sign, take one byte.

@@ -6,6 +6,7 @@ use crate::flat::{Flat, operation_of};
 use crate::layout::{Kind, NODE, STATUS, VARIABLES};
 use crate::lines::{LineId, struct_of};
 use crate::settled::Forward;
+use crate::sleep::End;
 use crate::space::Lasting;
 use crate::successors::Successors;
 use crate::workspace::Workspace;
@@ -31,9 +32,13 @@ impl Successors<'_> {
             let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
             self.workspace.pool.push(next);
-            if matches!(ended, Ended::Refused | Ended::Faulted)
-                || !self.is_private(flat, thread, &trail, &mut marked)
-            {
+            if matches!(ended, Ended::Refused | Ended::Faulted) {
+                self.footprint.ends(End::IfNothingIsWritten);
+                break false;
+            }
+            if !self.is_private(flat, thread, &trail, &mut marked) {
+                let end = self.end_before(thread, &trail, marked);
+                self.footprint.ends(end);
                 break false;
             }
             match trail.next_choices() {
@@ -117,55 +122,58 @@ impl Successors<'_> {
             self.mark_reachable(before, thread);
         }
         // An object made in this very step belongs to no other thread.
-        self.workspace.marks.get(object).copied().unwrap_or(false)
+        self.workspace.marks.get(object).is_some_and(|reached| *reached != Reached::Not)
     }
 
-    /// Marks the objects that other threads can reach.
+    /// Marks the objects that other threads can reach, and how.
     fn mark_reachable(&mut self, flat: &Flat, thread: usize) {
         let form = &self.space.form;
         let layout = &form.layout;
+        let objects = (flat.words.len() - layout.heap) / layout.stride;
         let Workspace { marks, stack, .. } = &mut *self.workspace;
         marks.clear();
-        marks.resize((flat.words.len() - layout.heap) / layout.stride, false);
+        marks.resize(objects, Reached::Not);
         stack.clear();
-        let mut reach = |word: i64, stack: &mut Vec<usize>| {
-            if let Ok(object) = usize::try_from(word - 1)
-                && !marks[object]
-            {
-                marks[object] = true;
-                stack.push(object);
-            }
-        };
         for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
             if *kind == Kind::Ref {
-                reach(*word, stack);
+                reach(*word, Reached::ByAll, marks, stack);
             }
-        }
-        for other in (0..layout.threads).filter(|&other| other != thread) {
-            form.thread_words(flat, other, |word, kind| {
-                if kind == Kind::Ref {
-                    reach(word, stack);
-                }
-            });
         }
         // What a crash may leave of the shared variables; that of objects as they are met.
         form.image_words(flat, |word, kind, of| {
             if kind == Kind::Ref && of.is_none() {
-                reach(word, stack);
+                reach(word, Reached::ByAll, marks, stack);
             }
         });
+        self.reach_on(flat, Reached::ByAll);
+        let Workspace { marks, stack, .. } = &mut *self.workspace;
+        for other in (0..layout.threads).filter(|&other| other != thread) {
+            form.thread_words(flat, other, |word, kind| {
+                if kind == Kind::Ref {
+                    reach(word, Reached::BySome, marks, stack);
+                }
+            });
+        }
+        self.reach_on(flat, Reached::BySome);
+    }
+
+    /// Goes on from the objects on the stack.
+    fn reach_on(&mut self, flat: &Flat, how: Reached) {
+        let form = &self.space.form;
+        let layout = &form.layout;
+        let Workspace { marks, stack, .. } = &mut *self.workspace;
         while let Some(object) = stack.pop() {
             let at = layout.object(object);
             if let Some(kinds) = form.fields(flat.words[at]) {
                 for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
                     if *kind == Kind::Ref {
-                        reach(*word, stack);
+                        reach(*word, how, marks, stack);
                     }
                 }
             }
             form.image_words(flat, |word, kind, of| {
                 if kind == Kind::Ref && of == Some(object) {
-                    reach(word, stack);
+                    reach(word, how, marks, stack);
                 }
             });
         }
@@ -269,6 +277,26 @@ impl Successors<'_> {
             }
         }
         false
+    }
+}
+
+/// How other threads can reach an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reached {
+    Not,
+    /// From a variable of some thread.
+    BySome,
+    /// From a shared variable.
+    ByAll,
+}
+
+/// Marks the object of a word, if it is a reference to one that is not marked.
+fn reach(word: i64, how: Reached, marks: &mut [Reached], stack: &mut Vec<usize>) {
+    if let Ok(object) = usize::try_from(word - 1)
+        && marks[object] == Reached::Not
+    {
+        marks[object] = how;
+        stack.push(object);
     }
 }
 

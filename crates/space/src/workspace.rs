@@ -4,6 +4,8 @@ use crate::canonical::Scratch;
 use crate::crash::Recovered;
 use crate::execute::Trail;
 use crate::flat::Flat;
+use crate::private::Reached;
+use crate::sleep::{Sleepers, ThreadSet};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ pub struct Workspace {
     pub(crate) trails: Vec<Box<Trail>>,
     /// What recovery comes to from states right after the last crash that may come.
     pub(crate) recovered: FxHashMap<Box<[i64]>, Arc<[Recovered]>>,
-    pub(crate) marks: Vec<bool>,
+    pub(crate) marks: Vec<Reached>,
     pub(crate) stack: Vec<usize>,
     /// The nodes and edges that the last step of a thread that runs alone went along.
     pub(crate) path: Vec<(u32, u32)>,
@@ -26,6 +28,7 @@ pub struct Workspace {
     pub(crate) bounded: bool,
     /// Whether the bound on calls kept an idle thread from calling since this was last cleared.
     pub(crate) exhausted: bool,
+    pub(crate) sleepers: Sleepers,
 }
 
 impl Workspace {
@@ -43,6 +46,12 @@ impl Workspace {
     /// asked.
     pub fn take_exhausted(&mut self) -> bool {
         std::mem::take(&mut self.exhausted)
+    }
+
+    /// After all successors of a state: the threads that may sleep (`sleep.rs`) in those that this
+    /// one has led to.
+    pub fn may_sleep_after(&self, thread: usize) -> ThreadSet {
+        self.sleepers.after(thread)
     }
 
     /// After packing: where the crash part of the bytes starts ([`CrashPart`](crate::CrashPart)).
