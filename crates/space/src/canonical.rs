@@ -90,6 +90,20 @@ pub(crate) struct Scratch {
     pub crash_part: usize,
 }
 
+/// The objects that shared variables lead to: see [`Form::find_kept`].
+#[derive(Default)]
+pub(crate) struct Kept {
+    held: Vec<bool>,
+    needed: Vec<WordSet>,
+    grown: Vec<(usize, WordSet)>,
+}
+
+impl Kept {
+    pub fn reaches(&self, object: usize) -> bool {
+        self.held.get(object).copied().unwrap_or(false)
+    }
+}
+
 /// For each object, the words that are needed. Empty if all are.
 #[derive(Default)]
 struct Needed(Vec<WordSet>);
@@ -204,6 +218,48 @@ impl Form {
             for (word, kind) in layout.field_kinds[of].iter().enumerate() {
                 if *kind == Kind::Ref && more >> word & 1 == 1 {
                     hold(flat.words[at + 1 + word], roles.of_field(of, word), grown);
+                }
+            }
+        }
+    }
+
+    /// Finds the objects that the shared variables lead to through fields that are needed
+    /// whatever threads hold: as long as nothing is written, they go on to.
+    pub fn find_kept(&self, flat: &Flat, kept: &mut Kept) {
+        let Kept { held, needed, grown } = kept;
+        let layout = &self.layout;
+        let objects = (flat.words.len() - layout.heap) / layout.stride;
+        held.clear();
+        held.resize(objects, false);
+        needed.clear();
+        needed.resize(objects, 0);
+        let read = |role: Option<usize>, of: usize| match (&self.roles, role) {
+            (Some(roles), Some(role)) => roles.read(role, of),
+            _ => WordSet::MAX,
+        };
+        let mut hold = |word: i64, role: Option<usize>, grown: &mut Vec<(usize, WordSet)>| {
+            let Some(object) = usize::try_from(word - 1).ok() else { return };
+            held[object] = true;
+            let Some(of) = struct_of(flat.words[layout.object(object)]) else { return };
+            let more = read(role, of) & !needed[object];
+            if more != 0 {
+                needed[object] |= more;
+                grown.push((object, more));
+            }
+        };
+        for (at, word) in flat.words[..layout.shared_words].iter().enumerate() {
+            if layout.shared_kinds[at] == Kind::Ref {
+                hold(*word, self.roles.as_ref().map(|roles| roles.of_shared(at)), grown);
+            }
+        }
+        while let Some((object, more)) = grown.pop() {
+            let at = layout.object(object);
+            let Some(of) = struct_of(flat.words[at]) else { continue };
+            for (word, kind) in layout.field_kinds[of].iter().enumerate() {
+                let is_needed = more.checked_shr(word as u32).unwrap_or(0) & 1 == 1;
+                if *kind == Kind::Ref && is_needed {
+                    let role = self.roles.as_ref().map(|roles| roles.of_field(of, word));
+                    hold(flat.words[at + 1 + word], role, grown);
                 }
             }
         }

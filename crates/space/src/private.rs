@@ -37,7 +37,7 @@ impl Successors<'_> {
                 break false;
             }
             if !self.is_private(flat, thread, &trail, &mut marked) {
-                let end = self.end_before(thread, &trail, marked);
+                let end = self.end_before(flat, thread, &trail);
                 self.footprint.ends(end);
                 break false;
             }
@@ -122,58 +122,55 @@ impl Successors<'_> {
             self.mark_reachable(before, thread);
         }
         // An object made in this very step belongs to no other thread.
-        self.workspace.marks.get(object).is_some_and(|reached| *reached != Reached::Not)
+        self.workspace.marks.get(object).copied().unwrap_or(false)
     }
 
-    /// Marks the objects that other threads can reach, and how.
+    /// Marks the objects that other threads can reach.
     fn mark_reachable(&mut self, flat: &Flat, thread: usize) {
         let form = &self.space.form;
         let layout = &form.layout;
-        let objects = (flat.words.len() - layout.heap) / layout.stride;
         let Workspace { marks, stack, .. } = &mut *self.workspace;
         marks.clear();
-        marks.resize(objects, Reached::Not);
+        marks.resize((flat.words.len() - layout.heap) / layout.stride, false);
         stack.clear();
+        let mut reach = |word: i64, stack: &mut Vec<usize>| {
+            if let Ok(object) = usize::try_from(word - 1)
+                && !marks[object]
+            {
+                marks[object] = true;
+                stack.push(object);
+            }
+        };
         for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
             if *kind == Kind::Ref {
-                reach(*word, Reached::ByAll, marks, stack);
+                reach(*word, stack);
             }
+        }
+        for other in (0..layout.threads).filter(|&other| other != thread) {
+            form.thread_words(flat, other, |word, kind| {
+                if kind == Kind::Ref {
+                    reach(word, stack);
+                }
+            });
         }
         // What a crash may leave of the shared variables; that of objects as they are met.
         form.image_words(flat, |word, kind, of| {
             if kind == Kind::Ref && of.is_none() {
-                reach(word, Reached::ByAll, marks, stack);
+                reach(word, stack);
             }
         });
-        self.reach_on(flat, Reached::ByAll);
-        let Workspace { marks, stack, .. } = &mut *self.workspace;
-        for other in (0..layout.threads).filter(|&other| other != thread) {
-            form.thread_words(flat, other, |word, kind| {
-                if kind == Kind::Ref {
-                    reach(word, Reached::BySome, marks, stack);
-                }
-            });
-        }
-        self.reach_on(flat, Reached::BySome);
-    }
-
-    /// Goes on from the objects on the stack.
-    fn reach_on(&mut self, flat: &Flat, how: Reached) {
-        let form = &self.space.form;
-        let layout = &form.layout;
-        let Workspace { marks, stack, .. } = &mut *self.workspace;
         while let Some(object) = stack.pop() {
             let at = layout.object(object);
             if let Some(kinds) = form.fields(flat.words[at]) {
                 for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
                     if *kind == Kind::Ref {
-                        reach(*word, how, marks, stack);
+                        reach(*word, stack);
                     }
                 }
             }
             form.image_words(flat, |word, kind, of| {
                 if kind == Kind::Ref && of == Some(object) {
-                    reach(word, how, marks, stack);
+                    reach(word, stack);
                 }
             });
         }
@@ -277,26 +274,6 @@ impl Successors<'_> {
             }
         }
         false
-    }
-}
-
-/// How other threads can reach an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reached {
-    Not,
-    /// From a variable of some thread.
-    BySome,
-    /// From a shared variable.
-    ByAll,
-}
-
-/// Marks the object of a word, if it is a reference to one that is not marked.
-fn reach(word: i64, how: Reached, marks: &mut [Reached], stack: &mut Vec<usize>) {
-    if let Ok(object) = usize::try_from(word - 1)
-        && marks[object] == Reached::Not
-    {
-        marks[object] = how;
-        stack.push(object);
     }
 }
 

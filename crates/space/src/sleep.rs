@@ -29,10 +29,12 @@
 //!   not be put off is a response before a call of the thread that is to sleep.
 //! - *Where a transition ends.* It takes steps along that concern no other thread. What concerns no
 //!   other thread goes on to do so: an object that others cannot reach they still cannot reach,
-//!   and what lasts, lasts. But a step that did concern others may not do so any more. So a
-//!   footprint is *steady* only if each step that ended the transition concerns others by its
-//!   code alone, and if nothing of other threads was taken along (`others.rs`): then where it leads
-//!   is the same before and after what commutes with it.
+//!   and what lasts, lasts. But a step that did concern others may not do so any more, when the
+//!   last of them lets go of an object. So what ended a transition must be a step that concerns
+//!   others by its code alone, or one on an object that the shared variables lead to, through
+//!   fields that they keep from being dropped, beside a transition that writes nothing ([`End`]).
+//!   And no steps of other threads may have been taken along (`others.rs`). Then the transition
+//!   leads to the same before and after what commutes with it.
 
 use crate::bounds::Bounds;
 use crate::code::Class;
@@ -40,7 +42,6 @@ use crate::event::Event;
 use crate::execute::{Access, Trail};
 use crate::flat::Flat;
 use crate::layout::{NODE, STATUS};
-use crate::private::Reached;
 use crate::space::Space;
 use crate::successors::{MAX_TOGETHER, Successors};
 use linchpin_ir::interpreter::Memory;
@@ -171,12 +172,12 @@ impl Successors<'_> {
 
     /// Where a transition ends that ended because a step was found to concern other threads: this
     /// one, or the one after it.
-    pub fn end_before(&self, thread: usize, trail: &Trail, marked: bool) -> End {
-        let space = self.space;
+    pub fn end_before(&mut self, before: &Flat, thread: usize, trail: &Trail) -> End {
+        let (space, mut known) = (self.space, false);
         if !space.reductions.partial_order || !trail.passed.is_empty() && !space.ignores_points {
             return End::There;
         }
-        let end = |access: &Access| {
+        let mut end = |access: &Access| {
             let Access { class, object, write, refused } = access;
             let classes = if *write { &space.privacy.touched } else { &space.privacy.written };
             if refused.is_some() || classes[thread].binary_search(class).is_err() {
@@ -187,15 +188,18 @@ impl Successors<'_> {
                 None if !settles => End::There,
                 None => End::IfNothingIsWritten,
                 Some(object) => {
-                    let reached = marked.then(|| self.workspace.marks.get(object)).flatten();
-                    match reached {
-                        Some(Reached::ByAll) => End::IfNothingIsWritten,
-                        _ => End::Anywhere,
+                    if !known {
+                        space.form.find_kept(before, &mut self.workspace.kept);
+                        known = true;
+                    }
+                    match self.workspace.kept.reaches(object) {
+                        true => End::IfNothingIsWritten,
+                        false => End::Anywhere,
                     }
                 }
             }
         };
-        trail.accesses.iter().map(end).min().unwrap_or(End::Anywhere)
+        trail.accesses.iter().map(&mut end).min().unwrap_or(End::Anywhere)
     }
 }
 

@@ -256,7 +256,7 @@ impl<'a> Successors<'a> {
                     Phase::Leading
                 }
                 Phase::Leading => {
-                    let end = this.end_before(thread, trail, marked);
+                    let end = this.end_before(before, thread, trail);
                     this.footprint.ends(end);
                     Phase::Trailing
                 }

@@ -1,10 +1,9 @@
 //! Memory that is used again from state to state.
 
-use crate::canonical::Scratch;
+use crate::canonical::{Kept, Scratch};
 use crate::crash::Recovered;
 use crate::execute::Trail;
 use crate::flat::Flat;
-use crate::private::Reached;
 use crate::sleep::{Sleepers, ThreadSet};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -20,8 +19,9 @@ pub struct Workspace {
     pub(crate) trails: Vec<Box<Trail>>,
     /// What recovery comes to from states right after the last crash that may come.
     pub(crate) recovered: FxHashMap<Box<[i64]>, Arc<[Recovered]>>,
-    pub(crate) marks: Vec<Reached>,
+    pub(crate) marks: Vec<bool>,
     pub(crate) stack: Vec<usize>,
+    pub(crate) kept: Kept,
     /// The nodes and edges that the last step of a thread that runs alone went along.
     pub(crate) path: Vec<(u32, u32)>,
     /// Whether the bound on objects refused a step since this was last cleared.

@@ -15,6 +15,7 @@ mod preload;
 mod reductions;
 mod references;
 mod returns;
+mod sleep_sets;
 mod strategies;
 mod stuck;
 mod support;
