@@ -47,11 +47,6 @@ impl<T: Copy> Chunked<T> {
         self.chunks[chunk][at]
     }
 
-    pub fn get_mut(&mut self, index: usize) -> &mut T {
-        let (chunk, at) = place(index);
-        &mut self.chunks[chunk][at]
-    }
-
     /// Bytes kept.
     pub fn bytes(&self) -> usize {
         self.len * size_of::<T>()

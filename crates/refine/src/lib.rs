@@ -36,6 +36,7 @@ mod preemptions;
 mod preload;
 pub mod product;
 mod repair;
+mod rows;
 pub mod search;
 mod sets;
 mod store;

@@ -10,9 +10,9 @@
 //! for a state, and what many states need is asked for at once ([`Owned::look_for`]): a miss of the
 //! cache costs more than all else that is done to add a state.
 
-use crate::chunked::Chunked;
 use crate::components::{ComponentId, Components, Strings};
 use crate::index::{self, Index};
+use crate::rows::Rows;
 use linchpin_space::ThreadSet;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
@@ -27,9 +27,8 @@ pub(crate) type NodeId = u32;
 /// No node.
 pub(crate) const NO_NODE: NodeId = u32::MAX;
 
-/// A product state and how it was reached. Packed: most of what is kept are nodes.
+/// A product state and how it was reached.
 #[derive(Clone, Copy, Debug)]
-#[repr(Rust, packed(2))]
 pub(crate) struct Node {
     /// Within its shard.
     front: u32,
@@ -38,24 +37,50 @@ pub(crate) struct Node {
     pub parent: NodeId,
     /// The next node with the same model state, within its shard, or [`NO_NODE`].
     next: u32,
-    /// The allowance, within its shard, and [`REFUSED`].
-    allowance: u16,
+    /// The allowance, within its shard.
+    allowance: u32,
+    /// The allowance kept something from happening, or the node was not expanded.
+    refused: bool,
 }
 
-/// The allowance kept something from happening, or the node was not expanded.
-const REFUSED: u16 = 1 << 15;
-
 impl Node {
-    fn allowance(self) -> usize {
-        usize::from(self.allowance & !REFUSED)
+    /// In numbers that are small: most of what is kept are nodes.
+    fn row(self) -> [u32; 6] {
+        let Node { front, back, set, parent, next, allowance, refused } = self;
+        // No node is 0 so, and others are one more.
+        let (parent, next) = (parent.wrapping_add(1), next.wrapping_add(1));
+        [front, back, set, parent, next, allowance << 1 | u32::from(refused)]
     }
 
-    fn refused(self) -> bool {
-        self.allowance & REFUSED != 0
+    fn of([front, back, set, parent, next, allowance]: [u32; 6]) -> Node {
+        let (parent, next) = (parent.wrapping_sub(1), next.wrapping_sub(1));
+        let (allowance, refused) = (allowance >> 1, allowance & 1 == 1);
+        Node { front, back, set, parent, next, allowance, refused }
+    }
+}
+
+/// Product states, by their numbers.
+#[derive(Default)]
+struct Nodes(Rows<6>);
+
+impl Nodes {
+    fn get(&self, number: usize) -> Node {
+        Node::of(self.0.get(number))
     }
 
-    fn hash(self) -> u64 {
-        hash_of(self.front, self.back)
+    /// Whether a node has this front and this back.
+    fn is_at(&self, number: u32, front: u32, back: ComponentId) -> bool {
+        self.0.first(number as usize) == [front, back]
+    }
+
+    fn hash(&self, number: u32) -> u64 {
+        let [front, back] = self.0.first(number as usize);
+        hash_of(front, back)
+    }
+
+    fn refuse(&mut self, number: usize) {
+        let node = Node { refused: true, ..self.get(number) };
+        self.0.set(number, node.row());
     }
 }
 
@@ -64,7 +89,7 @@ struct Shard {
     fronts: Strings,
     /// The latest node of each model state.
     latest: Index,
-    nodes: Chunked<Node>,
+    nodes: Nodes,
     allowances: Allowances,
     /// Of the nodes of the level that is expanded, and of those that were added since.
     now: Notes,
@@ -101,16 +126,17 @@ impl Shard {
 #[derive(Default)]
 struct Allowances {
     items: Vec<Box<[u8]>>,
-    numbers: FxHashMap<Box<[u8]>, u16>,
+    numbers: FxHashMap<Box<[u8]>, u32>,
 }
 
 impl Allowances {
     /// The number of an allowance; `None` if there are too many.
-    fn number(&mut self, allowance: &[u8]) -> Option<u16> {
+    fn number(&mut self, allowance: &[u8]) -> Option<u32> {
         if let Some(number) = self.numbers.get(allowance) {
             return Some(*number);
         }
-        let number = u16::try_from(self.items.len()).ok().filter(|number| *number < REFUSED)?;
+        let number =
+            u32::try_from(self.items.len()).ok().filter(|number| *number < u32::MAX / 2)?;
         self.items.push(allowance.into());
         self.numbers.insert(allowance.into(), number);
         Some(number)
@@ -182,15 +208,12 @@ impl Shard {
         let Candidate { back, set, parent, asleep, .. } = *candidate;
         let hash = hash_of(front, back);
         let Shard { latest, nodes, .. } = self;
-        let found = latest.find(hash, |at| {
-            let node = nodes.get(at as usize);
-            node.front == front && node.back == back
-        });
+        let found = latest.find(hash, |at| nodes.is_at(at, front, back));
         let own = (candidate.allowance, set);
         let mut at = found.unwrap_or(NO_NODE);
         while at != NO_NODE {
             let node = self.nodes.get(at as usize);
-            let other = (&*self.allowances.items[node.allowance()], node.set);
+            let other = (&*self.allowances.items[node.allowance as usize], node.set);
             if other == own {
                 // Threads that sleep after either way need not move.
                 self.next.get_mut(at as usize).into_iter().for_each(|note| *note |= asleep);
@@ -204,22 +227,22 @@ impl Shard {
         let mut at = found.unwrap_or(NO_NODE);
         while at != NO_NODE && at as usize >= self.next.from {
             let node = self.nodes.get(at as usize);
-            if covers(own, (&self.allowances.items[node.allowance()], node.set)) {
+            if covers(own, (&self.allowances.items[node.allowance as usize], node.set)) {
                 self.next.get_mut(at as usize).into_iter().for_each(|note| *note = SUPERSEDED);
             }
             at = node.next;
         }
-        let number = u32::try_from(self.nodes.len()).ok().filter(|number| *number < index::END);
+        let number = u32::try_from(self.nodes.0.len()).ok().filter(|number| *number < index::END);
         let Some(number) = number else { return Added::Full };
         let Some(allowance) = self.allowances.number(candidate.allowance) else {
             return Added::Full;
         };
         let next = found.unwrap_or(NO_NODE);
         let Shard { latest, nodes, .. } = self;
-        nodes.push(Node { front, back, set, parent, next, allowance });
+        nodes.0.push(Node { front, back, set, parent, next, allowance, refused: false }.row());
         self.next.notes.push(asleep);
         match found {
-            None => latest.insert(hash, number, |at| nodes.get(at as usize).hash()),
+            None => latest.insert(hash, number, |at| nodes.hash(at)),
             Some(old) => latest.replace(hash, old, number),
         }
         // It fits: an `END` of numbers times the shards does.
@@ -246,7 +269,7 @@ impl Owned<'_> {
     pub fn look_for_node(&self, candidate: &Candidate<'_>, front: u32) -> u32 {
         let shard = &self.shards[shard_of(candidate.hash) / self.owners];
         let likely = shard.latest.likely(hash_of(front, candidate.back));
-        likely.map_or(0, |at| shard.nodes.get(at as usize).set)
+        likely.map_or(0, |at| shard.nodes.0.first::<1>(at as usize)[0])
     }
 
     /// Notes that the allowance of a node kept something from happening, or that it was not
@@ -255,7 +278,7 @@ impl Owned<'_> {
         let (index, number) = place(id);
         if index % self.owners == self.owner {
             let shard = &mut self.shards[index / self.owners];
-            shard.nodes.get_mut(number).allowance |= REFUSED;
+            shard.nodes.refuse(number);
         }
     }
 
@@ -319,12 +342,10 @@ impl Reading<'_> {
         let (index, number) = place(id);
         let shard = &self.shards[index];
         let Node { front, back, set, .. } = shard.nodes.get(number);
-        let allowance = |node: Node| &*shard.allowances.items[node.allowance()];
+        let allowance = |node: Node| &*shard.allowances.items[node.allowance as usize];
         let own = (allowance(shard.nodes.get(number)), set);
-        let latest = shard.latest.find(hash_of(front, back), |at| {
-            let node = shard.nodes.get(at as usize);
-            node.front == front && node.back == back
-        });
+        let is_same = |at| shard.nodes.is_at(at, front, back);
+        let latest = shard.latest.find(hash_of(front, back), is_same);
         // The latest comes first, so those that were added before this one come after it.
         let mut at = latest.map_or(number, |latest| latest as usize);
         while at != number {
@@ -342,7 +363,7 @@ impl Shard {
     /// Appends the allowance and the front of a node.
     fn append(&self, number: usize, out: &mut Vec<u8>) -> Node {
         let node = self.nodes.get(number);
-        out.extend_from_slice(&self.allowances.items[node.allowance()]);
+        out.extend_from_slice(&self.allowances.items[node.allowance as usize]);
         out.extend_from_slice(self.fronts.get(node.front));
         node
     }
@@ -412,7 +433,7 @@ impl Store {
     pub fn begin_level(&self) -> Vec<usize> {
         let begin = |index: usize| {
             let mut shard = self.shard_mut(index);
-            let from = shard.nodes.len();
+            let from = shard.nodes.0.len();
             shard.now = std::mem::replace(&mut shard.next, Notes { from, notes: Vec::new() });
             from
         };
@@ -423,7 +444,7 @@ impl Store {
     /// expanded.
     pub fn mark_refused(&self, id: NodeId) {
         let (index, number) = place(id);
-        self.shard_mut(index).nodes.get_mut(number).allowance |= REFUSED;
+        self.shard_mut(index).nodes.refuse(number);
     }
 
     /// Whether what a complete search has visited is closed under all steps that any allowance
@@ -437,8 +458,8 @@ impl Store {
         (0..SHARDS).all(|index| {
             let shard = self.shard(index);
             shard.latest.iter().all(|latest| {
-                shard.nodes_from(latest).filter(|node| node.refused()).all(|refused| {
-                    let mut full = shard.nodes_from(latest).filter(|node| !node.refused());
+                shard.nodes_from(latest).filter(|node| node.refused).all(|refused| {
+                    let mut full = shard.nodes_from(latest).filter(|node| !node.refused);
                     full.any(|node| is_subset(node.set, refused.set))
                 })
             })
@@ -451,8 +472,8 @@ impl Store {
         for index in 0..SHARDS {
             let shard = self.shard(index);
             size.states += shard.latest.len();
-            size.nodes += shard.nodes.len();
-            size.bytes += shard.nodes.bytes() + shard.latest.bytes() + shard.fronts.bytes();
+            size.nodes += shard.nodes.0.len();
+            size.bytes += shard.nodes.0.bytes() + shard.latest.bytes() + shard.fronts.bytes();
         }
         size
     }
