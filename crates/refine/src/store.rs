@@ -1,9 +1,10 @@
 //! The states seen: for each model state, the allowances and specification sets that were met beside
 //! it.
 //!
-//! A state is two components, each kept once, so a product state takes six numbers and its place in
-//! a table. The front stands with the product states, in a part of the store that its hash tells;
-//! the backs, of which there are fewer, are kept apart ([`Components`]).
+//! A state is two components, each kept once, so a product state takes six numbers, in as few bytes
+//! as they need ([`Rows`]), and its place in a table. The front stands with the product states, in a
+//! part of the store that its hash tells; the backs, of which there are fewer, are kept apart
+//! ([`Components`]).
 //!
 //! Parts are owned for a while: workers hold all of them to read while they expand states
 //! ([`Store::reading`]), then each holds its own to write ([`Store::owning`]). So no lock is taken

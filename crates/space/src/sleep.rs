@@ -23,10 +23,10 @@
 //! same before and after the other. [`Footprint`] is what all transitions of a thread touch, also
 //! those that turn out to be impossible. Besides:
 //!
-//! - *Events.* If one order has no events of its own there is nothing to compare. Two calls can
-//!   change places, and so can two responses. A response before a call leaves fewer orders of
-//!   operations to explain a history than one after it, so that order covers the other. What must
-//!   not be put off is a response before a call of the thread that is to sleep.
+//! - *Events.* If one of the two has none there is nothing to compare. Two responses can change
+//!   places. A response before a call leaves fewer orders of operations to explain a history than
+//!   one after it, so that order covers the other. A thread that sleeps makes no call, because idle
+//!   threads come last. Claimed points keep their places among all events.
 //! - *Where a transition ends.* It takes steps along that concern no other thread. What concerns no
 //!   other thread goes on to do so: an object that others cannot reach they still cannot reach,
 //!   and what lasts, lasts. But a step that did concern others may not do so any more, when the
@@ -122,9 +122,9 @@ impl Footprint {
     /// Whether a thread may sleep after a transition of this one.
     fn lets_sleep(&self, other: &Footprint) -> bool {
         let touches = |one: &Footprint, two: &Footprint| one.writes & (two.reads | two.writes) != 0;
-        let in_order = self.is_silent()
-            || other.is_silent()
-            || !(self.tells_more || other.tells_more || other.calls && self.responds);
+        // A thread that sleeps is in the middle of an operation, so it is no call that is put off.
+        let in_order =
+            self.is_silent() || other.is_silent() || !(self.tells_more || other.tells_more);
         other.place < self.place
             && in_order
             && self.ends_there(other)

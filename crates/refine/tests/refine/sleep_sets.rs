@@ -2,7 +2,7 @@
 //! as soon.
 
 use crate::naive::{random_reductions, seed_and_cases};
-use crate::support::bounds;
+use crate::support::{bounds, compiled};
 use crate::{generator, references};
 use fastrand::Rng;
 use linchpin_ir::program::Program;
@@ -122,5 +122,67 @@ fn what_sleeps_is_found_otherwise() {
             counts.slept > least && counts.same > least / 4 && counts.among_three > 0,
             "{counts:?}"
         );
+    }
+}
+
+/// The same on bundled models, also where only claimed points count.
+#[test]
+fn bundled_models_have_the_same_states() {
+    const MODELS: [&str; 7] = [
+        include_str!("../../../../models/treiber_stack.lin"),
+        include_str!("../../../../models/ms_queue.lin"),
+        include_str!("../../../../models/two_lock_queue.lin"),
+        include_str!("../../../../models/lazy_set.lin"),
+        include_str!("../../../../models/k_register.lin"),
+        include_str!("../../../../models/broken/treiber_stack_split_pop_cas.lin"),
+        include_str!("../../../../models/broken/shann_huang_chen_queue.lin"),
+    ];
+    for source in MODELS {
+        let program = compiled(source).program;
+        let mut slept = false;
+        for policy in [Policy::JustInTime, Policy::Points] {
+            for calls in [true, false] {
+                let named = Reductions { thread_symmetry: false, ..Reductions::ALL };
+                let reductions = named.one_thread_at_a_time();
+                let sleeping = SearchOptions { calls, ..SearchOptions::default() };
+                let awake = SearchOptions { sleep_sets: false, ..sleeping.clone() };
+                let (found, stats) = search(&program, 2, (reductions, policy), &sleeping);
+                let (expected, plain) = search(&program, 2, (reductions, policy), &awake);
+                assert_eq!(ending(&found), ending(&expected), "{policy:?}\n{source}");
+                if found == Exploration::Complete {
+                    let states = |of: Stats| (of.implementation_states, of.depth, of.is_closed);
+                    assert_eq!(states(stats), states(plain), "{policy:?}\n{source}");
+                    slept |= stats.transitions < plain.transitions;
+                } else {
+                    slept = true;
+                }
+            }
+        }
+        assert!(slept, "{source}");
+    }
+}
+
+/// Claimed points in steps that touch different words do not commute.
+#[test]
+fn points_keep_their_order() {
+    // `f` and `g` overlap, and then `h` answers which point it takes to be the last.
+    for last in [1, 2] {
+        let source = format!(
+            "spec {{ state s: int; op f() {{ s = 1; }} op g() {{ s = 2; }} op h() -> int {{ return s; }} }}
+            shared a: int = 0; shared b: int = 0; shared x: int = 0; shared y: int = 0;
+            op f() {{ a = 1; let o = b; assume(o == 1); #[lin] x = 1; }}
+            op g() {{ b = 1; let o = a; assume(o == 1); #[lin] y = 1; }}
+            op h() -> int {{ let p = x; assume(p == 1); let q = y; assume(q == 1); #[lin] let r = x; return {last}; }}
+            role first: f;
+            role second: g;
+            role reader: h;
+            bounds {{ first: 1, second: 1, reader: 1, ops: 1, values: 1 }}"
+        );
+        let program = compiled(&source).program;
+        for sleep_sets in [true, false] {
+            let options = SearchOptions { sleep_sets, ..SearchOptions::default() };
+            let (found, _) = search(&program, 1, (Reductions::ALL, Policy::Points), &options);
+            assert!(ending(&found).is_some(), "{last} {sleep_sets}");
+        }
     }
 }
