@@ -173,9 +173,6 @@ impl Product for ModelProduct {
         let threads = self.space.program().threads.len();
         let mut visit = |successor: Successor<'_>| {
             let Successor { thread, actions, events, stop, .. } = successor;
-            if asleep.checked_shr(thread as u32).unwrap_or(0) & 1 == 1 {
-                return true;
-            }
             let (mut after, renaming) = (Some(set), &mut Renaming::default());
             for event in events {
                 after = after.and_then(|set| self.sets.after(cache, &self.space, set, event));
@@ -202,7 +199,7 @@ impl Product for ModelProduct {
             emit(Step { thread, moves: actions.len(), to });
             true
         };
-        self.space.successors(state, largest, search, &mut visit);
+        self.space.successors_awake(state, largest, asleep, search, &mut visit);
     }
 
     fn may_sleep_after(&self, worker: &ModelWorker, thread: usize) -> ThreadSet {

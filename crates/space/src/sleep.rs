@@ -16,7 +16,8 @@
 //! that is where `a` leads from `s`. Nothing that goes wrong is missed, nor found later: if `a`
 //! goes wrong in `s`, it does in `p`.
 //!
-//! One such `p` for each thread that sleeps is enough. So a thread sleeps if *any* of the ways that
+//! One such `p` for each thread that sleeps is enough, and `a` moves at `p`, so the lines that it
+//! would execute are executed. So a thread sleeps if *any* of the ways that
 //! lead to `s`, before it is expanded, allows it.
 //!
 //! **When transitions commute.** If neither writes what the other looks at or writes, each does the

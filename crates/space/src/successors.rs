@@ -4,7 +4,7 @@ use crate::event::{Action, Event, Made, Stop, Successor, Visit};
 use crate::execute::{Ended, Execution, Passed, Trail, Words, holds};
 use crate::flat::{Asks, Flat, interrupted, interrupted_of, operation_of, returning, running};
 use crate::layout::{CALLS, NODE, STATUS};
-use crate::sleep::{End, Footprint};
+use crate::sleep::{End, Footprint, ThreadSet};
 use crate::space::Space;
 use crate::workspace::Workspace;
 use smallvec::SmallVec;
@@ -440,6 +440,19 @@ impl Space {
         workspace: &mut Workspace,
         visit: &mut dyn Visit,
     ) {
+        self.successors_awake(bytes, known, 0, workspace, visit);
+    }
+
+    /// The same but for threads that are asleep ([`Workspace::may_sleep_after`]): what they do is
+    /// left out.
+    pub fn successors_awake(
+        &self,
+        bytes: &[u8],
+        known: usize,
+        asleep: ThreadSet,
+        workspace: &mut Workspace,
+        visit: &mut dyn Visit,
+    ) {
         let mut flat = std::mem::take(&mut workspace.flat);
         self.unpack(bytes, &mut flat);
         // What is known matters to calls only.
@@ -455,7 +468,11 @@ impl Space {
         let mut on = true;
         for thread in 0..threads {
             enumeration.begin_footprint(&flat, thread);
-            on = on && enumeration.thread(&flat, thread, known);
+            match asleep.checked_shr(thread as u32).unwrap_or(0) & 1 {
+                0 => on = on && enumeration.thread(&flat, thread, known),
+                // What it touches is not known.
+                _ => enumeration.footprint.ends(End::Anywhere),
+            }
             enumeration.end_footprint();
         }
         if on && self.form.lines.is_some() {
