@@ -8,11 +8,11 @@
 //! Linchpin is given no points and decides linearizability of `models/treiber_stack.lin`,
 //! `models/ms_queue.lin` and `models/harris_michael_list.lin`. Same threads, operations and values.
 //! SPIN's partial order reduction is on, its verifier compiled with `-O2 -DSAFETY -DCOLLAPSE` and
-//! ended after a minute, its stack no deeper than it has to be; its seconds are those of the verifier
+//! ended after a minute (`minutes=`), its stack no deeper than it has to be; its seconds are those of the verifier
 //! alone, without the compiler's. Each of our runs is a process of its own, so that its peak memory
 //! is its own.
 //!
-//! With the name of a model as argument, only that one.
+//! With names of models as arguments, only those; `minutes=4` gives SPIN so many, in at most 16 GB.
 
 mod ours;
 mod peer;
@@ -66,13 +66,16 @@ fn main() -> Result<()> {
         "{:<20} {:<5} {:<9} {:>10} {:>9} {:>9} {:>12} {:>10} {:>7}  verdict",
         "model", "size", "", "states", "seconds", "MB", "states/s", "time ours/", "MB ours/"
     );
-    let asked = |name: &str| arguments.is_empty() || arguments.iter().any(|asked| asked == name);
+    let minutes = arguments.iter().find_map(|argument| argument.strip_prefix("minutes="));
+    let minutes = minutes.map_or(Ok(1), str::parse)?;
+    let names: Vec<&String> = arguments.iter().filter(|word| !word.contains('=')).collect();
+    let asked = |name: &str| names.is_empty() || names.iter().any(|asked| *asked == name);
     for (model, promela) in MODELS.into_iter().filter(|(name, _)| asked(name)) {
         for (threads, operations) in SIZES {
             let size = format!("{threads}x{operations}");
             let runs = if threads * operations < LARGE { RUNS } else { 1 };
             let spin = match &version {
-                Some(_) => Some(peer::run(promela, threads, operations, runs)?),
+                Some(_) => Some(peer::run(promela, (threads, operations), runs, minutes)?),
                 None => None,
             };
             if let Some(spin) = &spin {

@@ -16,20 +16,26 @@ pub fn version() -> Option<String> {
     said("spin", "-V")
 }
 
-/// The best of some runs of the verifier of a Promela model.
-pub fn run(promela: &str, threads: usize, operations: usize, runs: usize) -> Result<Cost> {
+/// The best of some runs of the verifier of a Promela model, each of which has so many minutes.
+pub fn run(
+    promela: &str,
+    (threads, operations): (usize, usize),
+    runs: usize,
+    minutes: u32,
+) -> Result<Cost> {
     let directory = tempfile::tempdir()?;
     let here = directory.path();
     std::fs::write(here.join("model.pml"), promela)?;
     let sizes = [format!("-DTHREADS={threads}"), format!("-DOPS={operations}")];
     execute(here, "spin", &[&sizes[0], &sizes[1], "-a", "model.pml"])?;
-    let options = ["-w", "-O2", "-DSAFETY", "-DCOLLAPSE", "-DMEMLIM=8192", "-o", "pan", "pan.c"];
+    let options = ["-w", "-O2", "-DSAFETY", "-DCOLLAPSE", "-DMEMLIM=16384", "-o", "pan", "pan.c"];
     execute(here, "gcc", &options)?;
     let mut best: Option<Cost> = None;
     for _ in 0..runs {
         let start = Instant::now();
-        // `-Q` ends it after a minute, with what it has until then.
-        let output = execute(here, "./pan", &["-m10000", "-n", "-Q1"])?;
+        // `-Q` ends it after so many minutes, with what it has until then.
+        let patience = format!("-Q{minutes}");
+        let output = execute(here, "./pan", &["-m10000", "-n", &patience])?;
         let seconds = start.elapsed().as_secs_f64();
         let cost = read(&output, seconds)?;
         if best.as_ref().is_none_or(|best| cost.seconds < best.seconds) {
