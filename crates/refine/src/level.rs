@@ -449,7 +449,6 @@ impl<P: Product> Search<'_, P> {
     ) -> Option<()> {
         let same_back = self.split(state).back;
         let mut start = 0;
-        let uses_sleep = self.options.sleep_sets && self.options.antichain;
         for (number, successor) in successors.each.iter().enumerate() {
             let Successor { end, set, thread, ref threads } = *successor;
             let bytes = &successors.bytes[start..end];
@@ -466,7 +465,7 @@ impl<P: Product> Search<'_, P> {
             };
             let hash = hash(split.front);
             let order = (from.order, u32::try_from(number).ok()?);
-            let asleep = match uses_sleep {
+            let asleep = match self.sleeps {
                 true => moved(self.product.may_sleep_after(worker, thread), threads),
                 false => 0,
             };

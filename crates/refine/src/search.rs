@@ -119,6 +119,7 @@ pub fn explore<P: Product>(
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
     let mut search = Search::new(product, options, progress);
+    search.sleeps = options.sleep_sets && options.antichain;
     let mut workers: Vec<P::Worker> = Vec::new();
     workers.resize_with(options.workers.max(1), || product.worker());
     let (bytes, set) = product.initial();
@@ -199,6 +200,8 @@ pub(crate) struct Search<'a, P: Product> {
     pub(crate) desks: Vec<Desk>,
     /// The rank of the states that are explored; those of a higher one wait.
     pub(crate) rank: usize,
+    /// Whether threads may sleep.
+    pub(crate) sleeps: bool,
     /// The states that wait, each with the one that it was found from.
     waiting: Mutex<Waiting>,
     /// Those that wait but were found before any did.
@@ -221,6 +224,7 @@ impl<'a, P: Product> Search<'a, P> {
             shown: Mutex::new(Instant::now()),
             desks: Vec::new(),
             rank: ANY_RANK,
+            sleeps: false,
             waiting: Mutex::default(),
             early: Vec::new(),
         }

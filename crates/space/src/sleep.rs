@@ -16,13 +16,13 @@
 //! that is where `a` leads from `s`. Nothing that goes wrong is missed, nor found later: if `a`
 //! goes wrong in `s`, it does in `p`.
 //!
-//! One such `p` for each thread that sleeps is enough, and `a` moves at `p`, so the lines that it
-//! would execute are executed. So a thread sleeps if *any* of the ways that
-//! lead to `s`, before it is expanded, allows it.
+//! One such `p` for each thread that sleeps is enough: so a thread sleeps if *any* of the ways that
+//! lead to `s`, before it is expanded, allows it. And `a` moves at `p`, so the lines that it would
+//! execute are executed.
 //!
 //! **When transitions commute.** If neither writes what the other looks at or writes, each does the
 //! same before and after the other. [`Footprint`] is what all transitions of a thread touch, also
-//! those that turn out to be impossible. Besides:
+//! those that turn out to be impossible. Of a thread that sleeps it is not known. Besides:
 //!
 //! - *Events.* If one of the two has none there is nothing to compare. Two responses can change
 //!   places. A response before a call leaves fewer orders of operations to explain a history than
