@@ -103,7 +103,6 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::SettledFields
             | Reduction::AmpleSteps
             | Reduction::DoomedAttempts
-            | Reduction::SleepSets
             | Reduction::Calls => {}
         }
     }

@@ -136,13 +136,7 @@ impl<'a, 'm> Product for Check<'a, 'm> {
             match next {
                 Next::Set(set) => {
                     self.implementation.pack(&to, &mut worker.bytes);
-                    tell(To::State {
-                        bytes: &worker.bytes,
-                        set,
-                        mover: 0,
-                        threads: &[],
-                        is_inside: true,
-                    });
+                    tell(To::State { bytes: &worker.bytes, set, mover: 0, is_inside: true });
                 }
                 Next::Refused => tell(To::Unexplained),
                 Next::Fault(_) => tell(To::Fault),

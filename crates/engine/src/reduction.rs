@@ -21,8 +21,6 @@ pub enum Reduction {
     AmpleSteps,
     /// Taking attempts that are bound to have no effect to their end.
     DoomedAttempts,
-    /// Leaving out steps that lead to what is found in another order of the same steps.
-    SleepSets,
     /// Taking invocations and responses together with the first and last step.
     MergedEvents,
     /// Keeping of pending stores only the different images that a crash may leave.
@@ -43,7 +41,7 @@ pub enum Reduction {
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Reduction; 18] = [
+    pub const ALL: [Reduction; 17] = [
         Reduction::CanonicalHeap,
         Reduction::DeadLocals,
         Reduction::DeadFields,
@@ -53,7 +51,6 @@ impl Reduction {
         Reduction::SettledFields,
         Reduction::AmpleSteps,
         Reduction::DoomedAttempts,
-        Reduction::SleepSets,
         Reduction::MergedEvents,
         Reduction::DistinctImages,
         Reduction::ReachableImages,
@@ -97,10 +94,6 @@ impl Reduction {
             Reduction::DoomedAttempts => {
                 ("doomed-attempts", "Taking attempts that are bound to have no effect to their end")
             }
-            Reduction::SleepSets => (
-                "sleep-sets",
-                "Leaving out steps that lead to what is found in another order of the same steps",
-            ),
             Reduction::MergedEvents => (
                 "merged-events",
                 "Taking invocations and responses together with the first and last step",

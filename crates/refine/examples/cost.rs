@@ -19,7 +19,6 @@ struct Question {
     threads: usize,
     calls: u32,
     plain: bool,
-    sleeps: bool,
     workers: Vec<usize>,
     times: usize,
 }
@@ -60,12 +59,10 @@ fn question() -> Option<Question> {
     let threads = arguments.next()?.parse().ok()?;
     let calls = arguments.next()?.parse().ok()?;
     let (plain, workers, times) = (false, vec![1, 2], 1);
-    let mut question = Question { source, threads, calls, plain, sleeps: true, workers, times };
+    let mut question = Question { source, threads, calls, plain, workers, times };
     for argument in arguments {
         if argument == "plain" {
             question.plain = true;
-        } else if argument == "awake" {
-            question.sleeps = false;
         } else if let Some(workers) = argument.strip_prefix("workers=") {
             question.workers = workers.split(',').map(|n| n.parse().ok()).collect::<Option<_>>()?;
         } else {
@@ -94,12 +91,7 @@ fn search(question: &Question, workers: usize) -> Option<Stats> {
         reductions.doomed_attempts = false;
     }
     let product = ModelProduct::new(&compiled.program, bounds, reductions, Policy::JustInTime);
-    let options = SearchOptions {
-        workers,
-        calls: !question.plain,
-        sleep_sets: question.sleeps,
-        ..SearchOptions::default()
-    };
+    let options = SearchOptions { workers, calls: !question.plain, ..SearchOptions::default() };
     let (outcome, stats) = explore(&product.ok()?, &options, &|_| {});
     (outcome == Exploration::Complete).then_some(stats)
 }

@@ -270,7 +270,7 @@ impl<'a> ConcreteRun<'a> {
             if bytes == target.0
                 && self
                     .sets
-                    .is_none_or(|sets| sets.renamed(&mut self.cache, set, &renaming) == target.1)
+                    .is_none_or(|sets| sets.renamed(&mut self.cache, set, renaming) == target.1)
             {
                 return true;
             }

@@ -199,7 +199,6 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
             Reduction::CrashPoints => reductions.crash_points = false,
             Reduction::CoveredCrashes => reductions.covered_crashes = false,
             Reduction::JustInTime => options.just_in_time = false,
-            Reduction::SleepSets => options.search.sleep_sets = false,
             Reduction::Antichain => options.search.antichain = false,
             Reduction::Calls => options.search.calls = false,
         }

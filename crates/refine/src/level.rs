@@ -8,8 +8,7 @@
 use crate::crew::{Gate, together};
 use crate::product::{Product, Step, To};
 use crate::search::{ANY_RANK, Search, Wrong};
-use crate::store::{Added, Candidate, NodeId, SUPERSEDED, Split, hash, mixed, owner_of};
-use linchpin_space::ThreadSet;
+use crate::store::{Added, Candidate, NodeId, Split, hash, mixed, owner_of};
 use linchpin_verdict::Inconclusive;
 use smallvec::SmallVec;
 use std::hint::black_box;
@@ -72,7 +71,6 @@ struct Found {
     back: u32,
     set: u32,
     parent: NodeId,
-    asleep: ThreadSet,
 }
 
 impl Outbox {
@@ -89,7 +87,6 @@ impl Outbox {
         split: Split<'_>,
         hash: u64,
         (back, set, parent): (u32, u32, NodeId),
-        asleep: ThreadSet,
     ) -> Option<()> {
         let place = recent_place(hash, back, set);
         let number = self.recent[place];
@@ -97,7 +94,6 @@ impl Outbox {
             let same = (last.hash, last.back, last.set) == (hash, back, set);
             let Candidate { allowance, front, .. } = self.candidate(last);
             if same && front == split.front && allowance == split.allowance {
-                self.found[number as usize].asleep |= asleep;
                 return Some(());
             }
         }
@@ -107,15 +103,15 @@ impl Outbox {
         let front = u32::try_from(self.bytes.len()).ok()?;
         self.bytes.extend_from_slice(split.front);
         let end = u32::try_from(self.bytes.len()).ok()?;
-        self.found.push(Found { order, start, front, end, hash, back, set, parent, asleep });
+        self.found.push(Found { order, start, front, end, hash, back, set, parent });
         Some(())
     }
 
     fn candidate(&self, found: &Found) -> Candidate<'_> {
-        let Found { start, front, end, hash, back, set, parent, asleep, .. } = *found;
+        let Found { start, front, end, hash, back, set, parent, .. } = *found;
         let allowance = &self.bytes[start as usize..front as usize];
         let front = &self.bytes[front as usize..end as usize];
-        Candidate { allowance, front, hash, back, set, parent, asleep }
+        Candidate { allowance, front, hash, back, set, parent }
     }
 }
 
@@ -137,24 +133,15 @@ struct From {
 #[derive(Default)]
 struct Successors {
     bytes: Vec<u8>,
-    each: Vec<Successor>,
+    /// Where each ends, and its set.
+    ends: Vec<(usize, u32)>,
     transitions: u64,
-}
-
-/// A successor, whose bytes start where those of the one before end.
-struct Successor {
-    end: usize,
-    set: u32,
-    /// The thread that has moved, by its number before.
-    thread: usize,
-    /// The new number of each thread; empty if they keep theirs.
-    threads: SmallVec<[u8; 8]>,
 }
 
 impl Successors {
     fn clear(&mut self) {
         self.bytes.clear();
-        self.each.clear();
+        self.ends.clear();
         self.transitions = 0;
     }
 }
@@ -379,22 +366,15 @@ impl<P: Product> Search<'_, P> {
                 if at >= stop.load(Ordering::Relaxed) {
                     break;
                 }
-                let note = store.note(id);
-                let superseded = match note {
-                    Some(note) => note == SUPERSEDED,
-                    None => {
-                        store.is_superseded(id, sizes, |one, other| self.covers(worker, one, other))
-                    }
-                };
-                if superseded {
+                let covers =
+                    |one: (&[u8], u32), other: (&[u8], u32)| self.covers(worker, one, other);
+                if store.is_superseded(id, sizes, covers) {
                     share.refused.push(id);
                     continue;
                 }
                 let node = store.get(id, &mut bytes);
                 successors.clear();
-                let asleep = note.unwrap_or(0);
-                let of = (&bytes[..], node.set);
-                let wrong = self.successors(worker, of, asleep, &mut successors);
+                let wrong = self.successors(worker, &bytes, node.set, &mut successors);
                 share.transitions += successors.transitions;
                 if self.product.take_refused(worker) {
                     share.refused.push(id);
@@ -418,18 +398,17 @@ impl<P: Product> Search<'_, P> {
     fn successors(
         &self,
         worker: &mut P::Worker,
-        of: (&[u8], u32),
-        asleep: ThreadSet,
+        state: &[u8],
+        set: u32,
         out: &mut Successors,
     ) -> Option<Wrong> {
         let mut wrong = None;
-        self.product.expand_awake(worker, of, asleep, &mut |step: Step<'_>| {
+        self.product.expand(worker, state, set, &mut |step: Step<'_>| {
             out.transitions += 1;
             match step.to {
-                To::State { bytes, set, threads, .. } => {
+                To::State { bytes, set, .. } => {
                     out.bytes.extend_from_slice(bytes);
-                    let (end, threads) = (out.bytes.len(), SmallVec::from_slice(threads));
-                    out.each.push(Successor { end, set, thread: step.thread, threads });
+                    out.ends.push((out.bytes.len(), set));
                 }
                 To::Unexplained => wrong = Some(Wrong::Unexplained),
                 To::Fault => wrong = wrong.or(Some(Wrong::Fault)),
@@ -449,8 +428,7 @@ impl<P: Product> Search<'_, P> {
     ) -> Option<()> {
         let same_back = self.split(state).back;
         let mut start = 0;
-        for (number, successor) in successors.each.iter().enumerate() {
-            let Successor { end, set, thread, ref threads } = *successor;
+        for (number, &(end, set)) in successors.ends.iter().enumerate() {
             let bytes = &successors.bytes[start..end];
             start = end;
             if self.rank != ANY_RANK && self.product.rank(worker, set) > self.rank {
@@ -465,12 +443,7 @@ impl<P: Product> Search<'_, P> {
             };
             let hash = hash(split.front);
             let order = (from.order, u32::try_from(number).ok()?);
-            let asleep = match self.sleeps {
-                true => moved(self.product.may_sleep_after(worker, thread), threads),
-                false => 0,
-            };
-            let outbox = &mut boxes[owner_of(hash, boxes.len())];
-            outbox.put(order, split, hash, (back, set, from.id), asleep)?;
+            boxes[owner_of(hash, boxes.len())].put(order, split, hash, (back, set, from.id))?;
         }
         Some(())
     }
@@ -527,15 +500,6 @@ impl<P: Product> Search<'_, P> {
         }
         new
     }
-}
-
-/// A set of threads, by their new numbers.
-fn moved(set: ThreadSet, threads: &[u8]) -> ThreadSet {
-    if set == 0 || threads.is_empty() {
-        return set;
-    }
-    let new = threads.iter().enumerate().filter(|(old, _)| set >> old & 1 == 1);
-    new.fold(0, |moved, (_, new)| moved | 1 << new)
 }
 
 fn too_large() -> Inconclusive {

@@ -9,9 +9,7 @@ use crate::together::ClusterError;
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::PreloadError;
-use linchpin_space::{
-    Bounds, Reductions, Renaming, Space, SpaceError, Stop, Successor, ThreadSet, Workspace,
-};
+use linchpin_space::{Bounds, Reductions, Space, SpaceError, Stop, Successor, Workspace};
 use linchpin_verdict::CrashProperty;
 use std::sync::Arc;
 use thiserror::Error;
@@ -135,7 +133,7 @@ impl Product for ModelProduct {
         let mut worker = ModelWorker::default();
         let flat = self.space.initial().unwrap_or_default();
         let renaming = self.space.pack(&flat, &mut worker.pack, &mut worker.bytes);
-        let set = self.sets.renamed(&mut worker.cache, self.sets.initial(), &renaming);
+        let set = self.sets.renamed(&mut worker.cache, self.sets.initial(), renaming);
         let ModelWorker { pack, known, bytes, .. } = &mut worker;
         let (state, set) = self.apart(known, bytes, pack.crash_part(), set);
         (state.to_vec(), set)
@@ -146,16 +144,6 @@ impl Product for ModelProduct {
         worker: &mut ModelWorker,
         state: &[u8],
         set: u32,
-        emit: &mut dyn FnMut(Step<'_>),
-    ) {
-        self.expand_awake(worker, (state, set), 0, emit);
-    }
-
-    fn expand_awake(
-        &self,
-        worker: &mut ModelWorker,
-        (state, set): (&[u8], u32),
-        asleep: ThreadSet,
         emit: &mut dyn FnMut(Step<'_>),
     ) {
         let ModelWorker { search, pack, cache, known, whole, bytes } = worker;
@@ -173,7 +161,7 @@ impl Product for ModelProduct {
         let threads = self.space.program().threads.len();
         let mut visit = |successor: Successor<'_>| {
             let Successor { thread, actions, events, stop, .. } = successor;
-            let (mut after, renaming) = (Some(set), &mut Renaming::default());
+            let mut after = Some(set);
             for event in events {
                 after = after.and_then(|set| self.sets.after(cache, &self.space, set, event));
             }
@@ -182,28 +170,23 @@ impl Product for ModelProduct {
                 (Stop::Fault, Some(_)) => To::Fault,
                 (Stop::State(flat), Some(set)) => {
                     let is_inside = thread < threads && self.space.is_pending(flat, thread);
-                    *renaming = self.space.pack(flat, pack, bytes);
+                    let renaming = self.space.pack(flat, pack, bytes);
                     let mover = renaming
                         .threads
                         .get(thread)
                         .map_or(thread, |position| usize::from(*position));
                     let set = self.sets.renamed(cache, set, renaming);
                     let (bytes, set) = self.apart(known, bytes, pack.crash_part(), set);
-                    let renamed = &renaming.threads;
                     if let (Some(pairs), true) = (&self.pairs, thread == threads) {
                         pairs.add_recovered(known, bytes);
                     }
-                    To::State { bytes, set, mover, threads: renamed, is_inside }
+                    To::State { bytes, set, mover, is_inside }
                 }
             };
             emit(Step { thread, moves: actions.len(), to });
             true
         };
-        self.space.successors_awake(state, largest, asleep, search, &mut visit);
-    }
-
-    fn may_sleep_after(&self, worker: &ModelWorker, thread: usize) -> ThreadSet {
-        worker.search.may_sleep_after(thread)
+        self.space.successors(state, largest, search, &mut visit);
     }
 
     fn is_subset(&self, worker: &mut ModelWorker, smaller: u32, larger: u32) -> bool {

@@ -137,7 +137,7 @@ impl<P: Product> Search<'_, P> {
         met.comparison.product.expand(worker, state, *set, &mut |step: Step<'_>| {
             *transitions += 1;
             let to = match step.to {
-                To::State { bytes, set, mover, is_inside, .. } => {
+                To::State { bytes, set, mover, is_inside } => {
                     let mover = if is_inside { mover } else { ANY };
                     Ok(Node { state: bytes.into(), set, mover, preemptions, parent: at })
                 }

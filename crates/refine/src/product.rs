@@ -4,8 +4,6 @@
 //! state (Definition 4 of the paper: the set of specification states that the same trace reaches),
 //! as a number. Anything with states and labelled steps can stand on the implementation side.
 
-use linchpin_space::ThreadSet;
-
 /// A product of an implementation with a normalised specification.
 pub trait Product: Sync {
     /// What a worker needs for itself: buffers, caches.
@@ -25,23 +23,6 @@ pub trait Product: Sync {
         set: u32,
         emit: &mut dyn FnMut(Step<'_>),
     );
-
-    /// The same for those who need not be told what threads do that are asleep.
-    fn expand_awake(
-        &self,
-        worker: &mut Self::Worker,
-        (state, set): (&[u8], u32),
-        _asleep: ThreadSet,
-        emit: &mut dyn FnMut(Step<'_>),
-    ) {
-        self.expand(worker, state, set, emit);
-    }
-
-    /// The threads that may sleep after the steps of this one from the state that was expanded
-    /// last: what they do from there need not be told. By their numbers in the state before.
-    fn may_sleep_after(&self, _worker: &Self::Worker, _thread: usize) -> ThreadSet {
-        0
-    }
 
     /// Whether every specification state in `smaller` is also in `larger`: then whatever goes wrong
     /// from `larger` goes wrong from `smaller` too.
@@ -105,8 +86,6 @@ pub enum To<'a> {
         set: u32,
         /// The number in it of the thread that moved.
         mover: usize,
-        /// The number in it of each thread; empty if they keep theirs.
-        threads: &'a [u8],
         /// Whether that thread is in the middle of an operation.
         is_inside: bool,
     },

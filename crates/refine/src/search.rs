@@ -29,9 +29,6 @@ pub struct SearchOptions {
     pub antichain: bool,
     /// Keep only states that are not allowed less than others that are the same otherwise.
     pub calls: bool,
-    /// Leave out steps that lead to what is found in another order; only breadth first, and with
-    /// `antichain`.
-    pub sleep_sets: bool,
     /// How many workers.
     pub workers: usize,
     /// From so many states on, those of a higher rank wait. With fewer, what goes wrong is found by
@@ -47,7 +44,6 @@ impl Default for SearchOptions {
         SearchOptions {
             antichain: true,
             calls: true,
-            sleep_sets: true,
             workers,
             wait_from: MANY,
             limits: Limits::default(),
@@ -119,7 +115,6 @@ pub fn explore<P: Product>(
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
     let mut search = Search::new(product, options, progress);
-    search.sleeps = options.sleep_sets && options.antichain;
     let mut workers: Vec<P::Worker> = Vec::new();
     workers.resize_with(options.workers.max(1), || product.worker());
     let (bytes, set) = product.initial();
@@ -200,8 +195,6 @@ pub(crate) struct Search<'a, P: Product> {
     pub(crate) desks: Vec<Desk>,
     /// The rank of the states that are explored; those of a higher one wait.
     pub(crate) rank: usize,
-    /// Whether threads may sleep.
-    pub(crate) sleeps: bool,
     /// The states that wait, each with the one that it was found from.
     waiting: Mutex<Waiting>,
     /// Those that wait but were found before any did.
@@ -224,7 +217,6 @@ impl<'a, P: Product> Search<'a, P> {
             shown: Mutex::new(Instant::now()),
             desks: Vec::new(),
             rank: ANY_RANK,
-            sleeps: false,
             waiting: Mutex::default(),
             early: Vec::new(),
         }

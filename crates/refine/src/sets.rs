@@ -300,7 +300,7 @@ impl Sets {
 
     /// The set with threads and values renamed. Values that the renaming does not name get the next
     /// free names.
-    pub fn renamed(&self, cache: &mut Cache, set: u32, renaming: &Renaming) -> u32 {
+    pub fn renamed(&self, cache: &mut Cache, set: u32, renaming: Renaming) -> u32 {
         if renaming.threads.is_empty() {
             // Nothing changes if the values that occur have the names that they had.
             let named = renaming.values.iter().zip(1u8..).take_while(|(new, old)| *new == old);
@@ -310,13 +310,13 @@ impl Sets {
                 return set;
             }
         }
-        let number = cache.renamed.number(renaming);
+        let number = cache.renamed.number(&renaming);
         if let Some(renamed) = cache.renamed.get(set, number) {
             return renamed;
         }
         let renamed = match self.property {
-            CrashProperty::Buffered => self.inner().buffered_renamed(set, renaming, self.threads),
-            _ => self.inner().renamed(set, renaming, self.threads),
+            CrashProperty::Buffered => self.inner().buffered_renamed(set, &renaming, self.threads),
+            _ => self.inner().renamed(set, &renaming, self.threads),
         };
         cache.renamed.put(set, number, renamed);
         renamed

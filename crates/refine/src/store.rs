@@ -14,7 +14,6 @@
 use crate::components::{ComponentId, Components, Strings};
 use crate::index::{self, Index};
 use crate::rows::Rows;
-use linchpin_space::ThreadSet;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -93,26 +92,16 @@ struct Shard {
     nodes: Nodes,
     allowances: Allowances,
     /// Of the nodes of the level that is expanded, and of those that were added since.
-    now: Notes,
-    next: Notes,
+    now: Superseded,
+    next: Superseded,
 }
 
-/// What is to be known of nodes when they are expanded: the threads that are asleep, or
-/// [`SUPERSEDED`].
+/// Which nodes are covered by one of the same level that was added later.
 #[derive(Default)]
-struct Notes {
+struct Superseded {
     /// The first node.
     from: usize,
-    notes: Vec<ThreadSet>,
-}
-
-/// A node of the same level that was added later covers it. No set is this: not all threads sleep.
-pub(crate) const SUPERSEDED: ThreadSet = ThreadSet::MAX;
-
-impl Notes {
-    fn get_mut(&mut self, number: usize) -> Option<&mut ThreadSet> {
-        self.notes.get_mut(number.checked_sub(self.from)?)
-    }
+    notes: Vec<bool>,
 }
 
 impl Shard {
@@ -178,8 +167,6 @@ pub(crate) struct Candidate<'a> {
     pub back: ComponentId,
     pub set: u32,
     pub parent: NodeId,
-    /// The threads that need not move in it.
-    pub asleep: ThreadSet,
 }
 
 /// The shard of a front with this hash.
@@ -206,7 +193,7 @@ impl Shard {
         front: u32,
         mut covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> Added {
-        let Candidate { back, set, parent, asleep, .. } = *candidate;
+        let Candidate { back, set, parent, .. } = *candidate;
         let hash = hash_of(front, back);
         let Shard { latest, nodes, .. } = self;
         let found = latest.find(hash, |at| nodes.is_at(at, front, back));
@@ -215,11 +202,6 @@ impl Shard {
         while at != NO_NODE {
             let node = self.nodes.get(at as usize);
             let other = (&*self.allowances.items[node.allowance as usize], node.set);
-            if other == own {
-                // Threads that sleep after either way need not move.
-                self.next.get_mut(at as usize).into_iter().for_each(|note| *note |= asleep);
-                return Added::Known;
-            }
             if covers(other, own) {
                 return Added::Known;
             }
@@ -229,7 +211,7 @@ impl Shard {
         while at != NO_NODE && at as usize >= self.next.from {
             let node = self.nodes.get(at as usize);
             if covers(own, (&self.allowances.items[node.allowance as usize], node.set)) {
-                self.next.get_mut(at as usize).into_iter().for_each(|note| *note = SUPERSEDED);
+                self.next.notes[at as usize - self.next.from] = true;
             }
             at = node.next;
         }
@@ -241,7 +223,7 @@ impl Shard {
         let next = found.unwrap_or(NO_NODE);
         let Shard { latest, nodes, .. } = self;
         nodes.0.push(Node { front, back, set, parent, next, allowance, refused: false }.row());
-        self.next.notes.push(asleep);
+        self.next.notes.push(false);
         match found {
             None => latest.insert(hash, number, |at| nodes.hash(at)),
             Some(old) => latest.replace(hash, old, number),
@@ -325,13 +307,6 @@ impl Reading<'_> {
         node
     }
 
-    /// What was noted of a node when it was added, if it was since the level before began.
-    pub fn note(&self, id: NodeId) -> Option<ThreadSet> {
-        let (index, number) = place(id);
-        let Notes { from, notes } = &self.shards[index].now;
-        notes.get(number.checked_sub(*from)?).copied()
-    }
-
     /// Whether `covers` says of a node with the same model state that was added after this one, but
     /// is among the first `sizes`, that this one can do no more.
     pub fn is_superseded(
@@ -342,6 +317,11 @@ impl Reading<'_> {
     ) -> bool {
         let (index, number) = place(id);
         let shard = &self.shards[index];
+        // It was noted, unless the node was added before the level that came before this one.
+        let Superseded { from, notes } = &shard.now;
+        if let Some(noted) = number.checked_sub(*from).and_then(|at| notes.get(at)) {
+            return *noted;
+        }
         let Node { front, back, set, .. } = shard.nodes.get(number);
         let allowance = |node: Node| &*shard.allowances.items[node.allowance as usize];
         let own = (allowance(shard.nodes.get(number)), set);
@@ -412,7 +392,7 @@ impl Store {
         let Some(back) = self.back(back) else { return Added::Full };
         let hash = hash(front);
         let index = shard_of(hash);
-        let candidate = Candidate { allowance, front, hash, back, set, parent, asleep: 0 };
+        let candidate = Candidate { allowance, front, hash, back, set, parent };
         let mut shard = self.shard_mut(index);
         match shard.fronts.number(front, hash) {
             Some(front) => shard.add(index, &candidate, front, covers),
@@ -435,7 +415,7 @@ impl Store {
         let begin = |index: usize| {
             let mut shard = self.shard_mut(index);
             let from = shard.nodes.0.len();
-            shard.now = std::mem::replace(&mut shard.next, Notes { from, notes: Vec::new() });
+            shard.now = std::mem::replace(&mut shard.next, Superseded { from, notes: Vec::new() });
             from
         };
         (0..SHARDS).map(begin).collect()

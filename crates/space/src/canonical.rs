@@ -14,7 +14,7 @@ mod writer;
 use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
 use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
 use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
-use crate::roles::{Roles, WordSet};
+use crate::roles::{Holders, Roles, WordSet};
 use smallvec::SmallVec;
 use writer::{Names, Out, ValueNames, Writer};
 
@@ -40,6 +40,9 @@ impl Renaming {
     }
 }
 
+/// The words of a region that are live at a node, from its start.
+pub(crate) type LiveWords = Vec<(usize, Kind)>;
+
 /// What decides the canonical form.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
@@ -47,7 +50,7 @@ pub(crate) struct Form {
     pub type_stable: bool,
     pub layout: Layout,
     /// For each operation and node, the words written.
-    pub live: Vec<Vec<Vec<(usize, Kind)>>>,
+    pub live: Vec<Vec<LiveWords>>,
     /// Objects are renamed and garbage is dropped.
     pub heap: bool,
     /// For each thread, the first thread that it may change places with; all different if threads
@@ -69,6 +72,8 @@ pub(crate) struct Form {
     pub resolve: Option<usize>,
     /// What may still be read through which reference, if fields that are not needed are dropped.
     pub roles: Option<Roles>,
+    /// Which words hold references.
+    pub holders: Holders,
 }
 
 /// Room to work in, so that packing allocates nothing.
@@ -88,20 +93,6 @@ pub(crate) struct Scratch {
     written: Vec<u8>,
     /// Where the crash part of the bytes that were written last starts.
     pub crash_part: usize,
-}
-
-/// The objects that shared variables lead to: see [`Form::find_kept`].
-#[derive(Default)]
-pub(crate) struct Kept {
-    held: Vec<bool>,
-    needed: Vec<WordSet>,
-    grown: Vec<(usize, WordSet)>,
-}
-
-impl Kept {
-    pub fn reaches(&self, object: usize) -> bool {
-        self.held.get(object).copied().unwrap_or(false)
-    }
 }
 
 /// For each object, the words that are needed. Empty if all are.
@@ -137,35 +128,40 @@ impl Form {
         self.find_needed(flat, scratch);
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
         if self.symmetric {
-            let front = |thread: usize| {
-                let region = self.layout.thread(thread);
-                let words = &flat.words[region..];
-                (self.groups[thread], words[STATUS], words[NODE])
+            let place = |thread: usize| {
+                let region = &flat.words[self.layout.thread(thread)..][..=CALLS];
+                (self.groups[thread], region[STATUS], region[NODE], region[CALLS])
             };
-            let calls = |thread: usize| flat.words[self.layout.thread(thread) + CALLS];
-            let place = |thread: usize| (front(thread), calls(thread));
+            let mut places: SmallVec<[_; 8]> = (0..threads).map(place).collect();
             // Insertion sort: there are few threads.
             for end in 1..threads {
                 let mut at = end;
-                while at > 0 && place(order[at - 1]) > place(order[at]) {
+                while at > 0 && places[at - 1] > places[at] {
+                    places.swap(at - 1, at);
                     order.swap(at - 1, at);
                     at -= 1;
                 }
             }
             // Most threads are told apart by where they are. Idle ones without variables look all
             // the same, unless something names them.
-            let alike = |pair: &[usize]| {
-                let idle = front(pair[0]).1 == 0 && !self.tids && self.layout.variables.is_empty();
-                front(pair[0]) == front(pair[1]) && !idle
+            let alike = |pair: &[(usize, i64, i64, i64)]| {
+                let [(one, status, node, _), (other, same, at, _)] = [pair[0], pair[1]];
+                let idle = status == 0 && !self.tids && self.layout.variables.is_empty();
+                (one, status, node) == (other, same, at) && !idle
             };
-            if order.windows(2).any(alike) {
+            if places.windows(2).any(alike) {
                 self.keys(flat, scratch);
                 let key = |thread: usize| {
                     &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]]
                 };
                 order.sort_by(|&a, &b| {
+                    let [(_, _, _, calls), (_, _, _, others)] = [place(a), place(b)];
+                    let front = |thread: usize| {
+                        let (group, status, node, _) = place(thread);
+                        (group, status, node)
+                    };
                     let keys = || key(a).cmp(key(b));
-                    front(a).cmp(&front(b)).then_with(keys).then(calls(a).cmp(&calls(b)))
+                    front(a).cmp(&front(b)).then_with(keys).then(calls.cmp(&others))
                 });
             }
             self.fill_places(&mut order);
@@ -190,75 +186,25 @@ impl Form {
                 grown.push((object, more));
             }
         };
-        for (at, word) in flat.words[..layout.shared_words].iter().enumerate() {
-            if layout.shared_kinds[at] == Kind::Ref {
-                hold(*word, roles.of_shared(at), grown);
-            }
+        for &(word, role) in &self.holders.shared {
+            hold(flat.words[word], role, grown);
         }
         for thread in 0..layout.threads {
             let region = &flat.words[layout.thread(thread)..][..layout.region];
-            for (at, kind) in layout.variable_kinds.iter().enumerate() {
-                if *kind == Kind::Ref {
-                    hold(region[VARIABLES + at], roles.of_variable(at), grown);
-                }
+            for &(word, role) in &self.holders.variables {
+                hold(region[word], role, grown);
             }
             if let Some((operation, false)) = operation_of(region[STATUS]) {
-                let node = region[NODE] as usize;
-                for (at, kind) in &self.live[operation][node] {
-                    if *kind == Kind::Ref {
-                        let role = roles.of_local(operation, node, at - layout.locals_at);
-                        hold(region[*at], role, grown);
-                    }
+                for &(word, role) in &self.holders.live[operation][region[NODE] as usize] {
+                    hold(region[word], role, grown);
                 }
             }
         }
         while let Some((object, more)) = grown.pop() {
             let at = layout.object(object);
             let Some(of) = struct_of(flat.words[at]) else { continue };
-            for (word, kind) in layout.field_kinds[of].iter().enumerate() {
-                if *kind == Kind::Ref && more >> word & 1 == 1 {
-                    hold(flat.words[at + 1 + word], roles.of_field(of, word), grown);
-                }
-            }
-        }
-    }
-
-    /// Finds the objects that the shared variables lead to through fields that are needed
-    /// whatever threads hold: as long as nothing is written, they go on to.
-    pub fn find_kept(&self, flat: &Flat, kept: &mut Kept) {
-        let Kept { held, needed, grown } = kept;
-        let layout = &self.layout;
-        let objects = (flat.words.len() - layout.heap) / layout.stride;
-        held.clear();
-        held.resize(objects, false);
-        needed.clear();
-        needed.resize(objects, 0);
-        let read = |role: Option<usize>, of: usize| match (&self.roles, role) {
-            (Some(roles), Some(role)) => roles.read(role, of),
-            _ => WordSet::MAX,
-        };
-        let mut hold = |word: i64, role: Option<usize>, grown: &mut Vec<(usize, WordSet)>| {
-            let Some(object) = usize::try_from(word - 1).ok() else { return };
-            held[object] = true;
-            let Some(of) = struct_of(flat.words[layout.object(object)]) else { return };
-            let more = read(role, of) & !needed[object];
-            if more != 0 {
-                needed[object] |= more;
-                grown.push((object, more));
-            }
-        };
-        for (at, word) in flat.words[..layout.shared_words].iter().enumerate() {
-            if layout.shared_kinds[at] == Kind::Ref {
-                hold(*word, self.roles.as_ref().map(|roles| roles.of_shared(at)), grown);
-            }
-        }
-        while let Some((object, more)) = grown.pop() {
-            let at = layout.object(object);
-            let Some(of) = struct_of(flat.words[at]) else { continue };
-            for (word, kind) in layout.field_kinds[of].iter().enumerate() {
-                let is_needed = more.checked_shr(word as u32).unwrap_or(0) & 1 == 1;
-                if *kind == Kind::Ref && is_needed {
-                    let role = self.roles.as_ref().map(|roles| roles.of_field(of, word));
+            for &(word, role) in &self.holders.fields[of] {
+                if more >> word & 1 == 1 {
                     hold(flat.words[at + 1 + word], role, grown);
                 }
             }

@@ -6,7 +6,6 @@ use crate::flat::{Flat, operation_of};
 use crate::layout::{Kind, NODE, STATUS, VARIABLES};
 use crate::lines::{LineId, struct_of};
 use crate::settled::Forward;
-use crate::sleep::End;
 use crate::space::Lasting;
 use crate::successors::Successors;
 use crate::workspace::Workspace;
@@ -32,13 +31,9 @@ impl Successors<'_> {
             let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
             self.workspace.pool.push(next);
-            if matches!(ended, Ended::Refused | Ended::Faulted) {
-                self.footprint.ends(End::IfNothingIsWritten);
-                break false;
-            }
-            if !self.is_private(flat, thread, &trail, &mut marked) {
-                let end = self.end_before(flat, thread, &trail);
-                self.footprint.ends(end);
+            if matches!(ended, Ended::Refused | Ended::Faulted)
+                || !self.is_private(flat, thread, &trail, &mut marked)
+            {
                 break false;
             }
             match trail.next_choices() {

@@ -20,8 +20,9 @@
 //! Only for collected memory without a bound on objects: what counts as one object more would depend
 //! on what is needed. Not with crashes, after which recovery reads what it likes.
 
+use crate::canonical::LiveWords;
 use crate::facts::{Facts, facts};
-use crate::layout::{Layout, Slot, routines_of};
+use crate::layout::{Kind, Layout, Slot, VARIABLES, routines_of};
 use linchpin_ir::liveness::live_locals;
 use linchpin_ir::program::{Action, Body, Expr, LocalId, LocalTarget, Place, Program, Target};
 
@@ -119,6 +120,48 @@ impl Roles {
     pub fn of_local(&self, routine: usize, node: usize, word: usize) -> Role {
         let (first, count, locals) = &self.locals[routine];
         first + node * count + locals[word]
+    }
+}
+
+/// The words that may hold references, each with its role (0 if roles are not looked at).
+#[derive(Clone, Debug)]
+pub(crate) struct Holders {
+    /// In the shared variables, from the start of the state.
+    pub shared: Vec<(usize, Role)>,
+    /// In the variables of a thread, from the start of its region.
+    pub variables: Vec<(usize, Role)>,
+    /// For each routine and node, in what is live, from the start of the region.
+    pub live: Vec<Vec<Vec<(usize, Role)>>>,
+    /// For each struct, in its fields, from the first on.
+    pub fields: Vec<Vec<(usize, Role)>>,
+}
+
+impl Holders {
+    pub fn of(layout: &Layout, live: &[Vec<LiveWords>], roles: Option<&Roles>) -> Holders {
+        let of_kinds = |kinds: &[Kind], start: usize, role: &dyn Fn(&Roles, usize) -> Role| {
+            let references = (0..).zip(kinds).filter(|(_, kind)| **kind == Kind::Ref);
+            let with_role = |(at, _)| (start + at, roles.map_or(0, |roles| role(roles, at)));
+            references.map(with_role).collect::<Vec<(usize, Role)>>()
+        };
+        let of_live = |routine: usize, node: usize, words: &LiveWords| {
+            let references = words.iter().filter(|(_, kind)| *kind == Kind::Ref);
+            let role = |at: usize| {
+                roles.map_or(0, |roles| roles.of_local(routine, node, at - layout.locals_at))
+            };
+            references.map(|(at, _)| (*at, role(*at))).collect()
+        };
+        let of_routine = |(routine, nodes): (usize, &Vec<LiveWords>)| {
+            (0..).zip(nodes).map(|(node, words)| of_live(routine, node, words)).collect()
+        };
+        let fields = (0..).zip(&layout.field_kinds);
+        Holders {
+            shared: of_kinds(&layout.shared_kinds, 0, &Roles::of_shared),
+            variables: of_kinds(&layout.variable_kinds, VARIABLES, &Roles::of_variable),
+            live: (0..).zip(live).map(of_routine).collect(),
+            fields: fields
+                .map(|(of, kinds)| of_kinds(kinds, 0, &|roles, word| roles.of_field(of, word)))
+                .collect(),
+        }
     }
 }
 

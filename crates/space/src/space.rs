@@ -18,7 +18,7 @@ use crate::lines::{CrashesLeft, Lines};
 use crate::liveness::live_words;
 use crate::marks::SpecMarks;
 use crate::privacy::{maybe_private, others};
-use crate::roles::Roles;
+use crate::roles::{Holders, Roles};
 use crate::settled::{Forward, Settled};
 use crate::symmetry::{Symmetry, analyse};
 use crate::workspace::Workspace;
@@ -159,7 +159,7 @@ fn form_of(
             vec![all.collect(); body.nodes.len()]
         }
     };
-    let live = routines_of(program).into_iter().enumerate().map(live).collect();
+    let live: Vec<_> = routines_of(program).into_iter().enumerate().map(live).collect();
     let group = |thread: usize| {
         let of = &program.threads[thread];
         let same = |other: &usize| {
@@ -176,7 +176,9 @@ fn form_of(
         && bounds.objects.is_none()
         && lines.is_none();
     let mut actions = edges.flat_map(|edge| &edge.actions).map(|(action, _)| action);
+    let roles = if drops_fields { Roles::of(program, &layout) } else { None };
     Form {
+        holders: Holders::of(&layout, &live, roles.as_ref()),
         type_stable: bounds.memory == Memory::TypeStable,
         live,
         // Memory that is given back and taken again has what it held, so it is no garbage.
@@ -194,7 +196,7 @@ fn form_of(
         links: actions.any(|action| matches!(action, IrAction::LoadLinked { .. })),
         lines,
         resolve: resolve_at(program),
-        roles: if drops_fields { Roles::of(program, &layout) } else { None },
+        roles,
         layout,
     }
 }

@@ -4,7 +4,6 @@ use crate::event::{Action, Event, Made, Stop, Successor, Visit};
 use crate::execute::{Ended, Execution, Passed, Trail, Words, holds};
 use crate::flat::{Asks, Flat, interrupted, interrupted_of, operation_of, returning, running};
 use crate::layout::{CALLS, NODE, STATUS};
-use crate::sleep::{End, Footprint, ThreadSet};
 use crate::space::Space;
 use crate::workspace::Workspace;
 use smallvec::SmallVec;
@@ -26,10 +25,6 @@ pub(crate) struct Successors<'a> {
     pub settled: usize,
     /// Whether a crash after some transition makes up for one before it.
     pub(crate) made_up: bool,
-    /// What the transitions of the thread touch that are enumerated.
-    pub(crate) footprint: Footprint,
-    /// How many objects there were before.
-    pub(crate) objects: usize,
 }
 
 /// Where in an operation a transition is.
@@ -56,8 +51,6 @@ impl<'a> Successors<'a> {
             start: None,
             settled: 0,
             made_up: false,
-            footprint: Footprint::default(),
-            objects: 0,
         }
     }
 
@@ -135,10 +128,8 @@ impl<'a> Successors<'a> {
         if let Stop::State(flat) = stop
             && let Some(on) = self.take_along(flat, thread, from)
         {
-            self.footprint.ends(End::Anywhere);
             return on;
         }
-        self.note_end();
         if let Stop::State(next) = stop
             && next.left.system > 0
             && !self.made_up
@@ -255,12 +246,7 @@ impl<'a> Successors<'a> {
                 Phase::Leading if this.is_private(before, thread, trail, &mut marked) => {
                     Phase::Leading
                 }
-                Phase::Leading => {
-                    let end = this.end_before(before, thread, trail);
-                    this.footprint.ends(end);
-                    Phase::Trailing
-                }
-                Phase::Trailing => Phase::Trailing,
+                _ => Phase::Trailing,
             };
             this.go_on(next, thread, operation, phase)
         });
@@ -273,7 +259,6 @@ impl<'a> Successors<'a> {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
         if self.actions.len() > MAX_TOGETHER {
-            self.footprint.ends(End::Anywhere);
             return self.stop(thread, Some((operation, node)), Stop::State(flat));
         }
         match phase {
@@ -281,12 +266,12 @@ impl<'a> Successors<'a> {
             Phase::Trailing => {
                 if self.space.reductions.partial_order
                     && self.maybe_private(thread, operation, node)
+                    && self.next_is_private(flat, thread, operation)
                 {
-                    if self.next_is_private(flat, thread, operation) {
-                        return self.step(flat, thread, operation, Phase::Trailing);
-                    }
+                    self.step(flat, thread, operation, Phase::Trailing)
+                } else {
+                    self.stop(thread, Some((operation, node)), Stop::State(flat))
                 }
-                self.stop(thread, Some((operation, node)), Stop::State(flat))
             }
         }
     }
@@ -336,7 +321,6 @@ impl<'a> Successors<'a> {
             let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
             let again = trail.next_choices();
-            self.note_accesses(&trail);
             let events = self.events.len();
             if trail.bounded {
                 space.bounded.store(true, Ordering::Relaxed);
@@ -440,19 +424,6 @@ impl Space {
         workspace: &mut Workspace,
         visit: &mut dyn Visit,
     ) {
-        self.successors_awake(bytes, known, 0, workspace, visit);
-    }
-
-    /// The same but for threads that are asleep ([`Workspace::may_sleep_after`]): what they do is
-    /// left out.
-    pub fn successors_awake(
-        &self,
-        bytes: &[u8],
-        known: usize,
-        asleep: ThreadSet,
-        workspace: &mut Workspace,
-        visit: &mut dyn Visit,
-    ) {
         let mut flat = std::mem::take(&mut workspace.flat);
         self.unpack(bytes, &mut flat);
         // What is known matters to calls only.
@@ -462,18 +433,10 @@ impl Space {
             true => known.max(self.form.largest(&flat)),
             false => known,
         };
-        workspace.sleepers.0.clear();
         let mut enumeration = Successors::new(self, workspace, visit);
-        enumeration.objects = (flat.words.len() - self.form.layout.heap) / self.form.layout.stride;
         let mut on = true;
         for thread in 0..threads {
-            enumeration.begin_footprint(&flat, thread);
-            match asleep.checked_shr(thread as u32).unwrap_or(0) & 1 {
-                0 => on = on && enumeration.thread(&flat, thread, known),
-                // What it touches is not known.
-                _ => enumeration.footprint.ends(End::Anywhere),
-            }
-            enumeration.end_footprint();
+            on = on && enumeration.thread(&flat, thread, known);
         }
         if on && self.form.lines.is_some() {
             enumeration.crashes(&flat);

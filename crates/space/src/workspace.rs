@@ -1,10 +1,9 @@
 //! Memory that is used again from state to state.
 
-use crate::canonical::{Kept, Scratch};
+use crate::canonical::Scratch;
 use crate::crash::Recovered;
 use crate::execute::Trail;
 use crate::flat::Flat;
-use crate::sleep::{Sleepers, ThreadSet};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -21,14 +20,12 @@ pub struct Workspace {
     pub(crate) recovered: FxHashMap<Box<[i64]>, Arc<[Recovered]>>,
     pub(crate) marks: Vec<bool>,
     pub(crate) stack: Vec<usize>,
-    pub(crate) kept: Kept,
     /// The nodes and edges that the last step of a thread that runs alone went along.
     pub(crate) path: Vec<(u32, u32)>,
     /// Whether the bound on objects refused a step since this was last cleared.
     pub(crate) bounded: bool,
     /// Whether the bound on calls kept an idle thread from calling since this was last cleared.
     pub(crate) exhausted: bool,
-    pub(crate) sleepers: Sleepers,
 }
 
 impl Workspace {
@@ -46,12 +43,6 @@ impl Workspace {
     /// asked.
     pub fn take_exhausted(&mut self) -> bool {
         std::mem::take(&mut self.exhausted)
-    }
-
-    /// After all successors of a state: the threads that may sleep (`sleep.rs`) in those that this
-    /// one has led to.
-    pub fn may_sleep_after(&self, thread: usize) -> ThreadSet {
-        self.sleepers.after(thread)
     }
 
     /// After packing: where the crash part of the bytes starts ([`CrashPart`](crate::CrashPart)).

@@ -15,7 +15,6 @@ mod preload;
 mod reductions;
 mod references;
 mod returns;
-mod sleep_sets;
 mod strategies;
 mod stuck;
 mod support;

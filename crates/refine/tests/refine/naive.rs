@@ -197,16 +197,12 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> Counts {
             options.stuck = false;
             match combination {
                 0 => {}
-                1 => {
-                    options.reductions = Reductions::NONE;
-                    options.search.sleep_sets = false;
-                }
+                1 => options.reductions = Reductions::NONE,
                 _ => {
                     options.reductions = random_reductions(&mut random);
                     options.just_in_time = random.bool();
                     options.search.antichain = random.bool();
                     options.search.calls = random.bool();
-                    options.search.sleep_sets = random.bool();
                 }
             }
             let report = verify(&compiled.program, &options, &|_| {}).unwrap();

@@ -59,7 +59,7 @@ const STATEMENTS: [&str; 26] = [
 const LOOPS: usize = 6;
 
 /// A random program. Each draws its statements from a few, so that habits are kept now and then.
-pub fn program(random: &mut Rng) -> String {
+fn program(random: &mut Rng) -> String {
     let some: Vec<&str> = (0..random.usize(2..6))
         .map(|_| STATEMENTS[random.usize(LOOPS..STATEMENTS.len())])
         .collect();
@@ -205,7 +205,6 @@ fn references_agree_with_all_runs() {
             if combination > 0 {
                 options.reductions = random_reductions(&mut random);
                 options.search.calls = random.bool();
-                options.search.sleep_sets = random.bool();
             }
             let report = verify(&compiled.program, &options, &|_| {}).unwrap();
             let found = match &report.outcome {

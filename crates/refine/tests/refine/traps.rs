@@ -156,3 +156,32 @@ fn a_local_stands_for_two_objects() {
     let source = program(f, "    let y = e;");
     assert_eq!(verdicts(&source), [true, true], "{source}");
 }
+
+/// Two steps that touch different words, of which the second makes the transition of the first
+/// longer: a step that was looked at and left for later concerns no other thread any more. Whether
+/// such steps lead to the same state in either order depends on where each transition ends, so to
+/// leave one order out is to miss the run that is wrong. With claimed points, and without.
+#[test]
+fn orders_of_steps_that_touch_different_words() {
+    const PROGRAMS: [&str; 2] =
+        [include_str!("orders/ends_at_a_point.lin"), include_str!("orders/ends_in_atomic.lin")];
+    for source in PROGRAMS {
+        let program = compiled(source).program;
+        for points in [true, false] {
+            for ample_steps in [true, false] {
+                let reductions = Reductions { ample_steps, ..Reductions::ALL };
+                let options = VerifyOptions {
+                    reductions,
+                    points,
+                    stuck: false,
+                    ..VerifyOptions::new(bounds(1, 1))
+                };
+                let outcome = verify(&program, &options, &|_| {}).unwrap().outcome;
+                assert!(
+                    matches!(outcome, Outcome::Violated(_)),
+                    "{points} {ample_steps}\n{source}"
+                );
+            }
+        }
+    }
+}
