@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, panicking, scope};
 
 /// How often one looks before it sleeps.
-const LOOKS: usize = 1 << 10;
+const LOOKS: usize = 1 << 13;
 
 /// Where all members wait for each other.
 pub(crate) struct Gate {

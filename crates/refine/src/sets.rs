@@ -21,7 +21,8 @@ use linchpin_spec::{BuiltinSpec, Call, Shape, Spec, Value};
 use linchpin_verdict::CrashProperty;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::hint::spin_loop;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// When pending operations are linearized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,9 @@ pub(crate) type Orphan = (u32, u32);
 
 /// It does not matter whose operation it was.
 pub(crate) const ANY_THREAD: u32 = u32::MAX;
+
+/// How often one looks whether the specification is free before it sleeps.
+const LOOKS: usize = 1 << 12;
 
 /// What is remembered where no set follows.
 const NO_SET: u32 = u32::MAX;
@@ -206,6 +210,14 @@ impl Sets {
     }
 
     pub(crate) fn inner(&self) -> MutexGuard<'_, Inner> {
+        // What others do here takes less time than it takes to sleep and be woken up.
+        for _ in 0..LOOKS {
+            match self.inner.try_lock() {
+                Ok(inner) => return inner,
+                Err(TryLockError::Poisoned(inner)) => return inner.into_inner(),
+                Err(TryLockError::WouldBlock) => spin_loop(),
+            }
+        }
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -371,11 +371,16 @@ impl Form {
     /// The kinds of the words of an object that are written, by its head. Dead objects have none,
     /// unless their memory may be met again, after a crash or because it is type-stable.
     pub fn fields(&self, head: i64) -> Option<&[Kind]> {
+        self.struct_kept(head).map(|of| &self.layout.field_kinds[of][..])
+    }
+
+    /// The struct of an object whose words are written.
+    pub fn struct_kept(&self, head: i64) -> Option<usize> {
         let of = struct_of(head)?;
         let kept = head > 0
             || self.type_stable
             || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
-        kept.then(|| &self.layout.field_kinds[of][..])
+        kept.then_some(of)
     }
 
     fn is_persistent(&self, flat: &Flat, object: usize) -> bool {
@@ -546,6 +551,25 @@ impl Form {
             }
         }
         reader.at
+    }
+
+    /// The references among the words of a thread that are written.
+    #[inline]
+    pub fn thread_references(&self, flat: &Flat, thread: usize, mut visit: impl FnMut(i64)) {
+        let region = &flat.words[self.layout.thread(thread)..][..self.layout.region];
+        match operation_of(region[STATUS]) {
+            Some((operation, false)) => {
+                let live = &self.holders.live[operation][region[NODE] as usize];
+                for (word, _) in self.holders.variables.iter().chain(live) {
+                    visit(region[*word]);
+                }
+            }
+            _ => self.thread_words(flat, thread, |word, kind| {
+                if kind == Kind::Ref {
+                    visit(word);
+                }
+            }),
+        }
     }
 
     /// The words of a thread that are written, with their kinds; not the calls that it has left.

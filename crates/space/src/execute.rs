@@ -246,7 +246,7 @@ impl Execution<'_> {
     /// Goes on from a node to the next one that yields, or to the return.
     pub fn run(&mut self, routine: &Routine, from: usize) -> Ended {
         let mut at = from;
-        let mut kept: Option<(usize, Flat)> = None;
+        let mut kept: Option<Box<(usize, Flat)>> = None;
         for edges in 0..MAX_EDGES {
             let node = &routine.nodes[at];
             let edge = match self.take(&node.forks) {
@@ -264,11 +264,11 @@ impl Execution<'_> {
             if routine.nodes[at].yields {
                 return Ended::Yielded(at);
             }
-            if kept.as_ref().is_some_and(|(node, flat)| *node == at && flat == self.flat) {
+            if kept.as_ref().is_some_and(|kept| kept.0 == at && kept.1 == *self.flat) {
                 break;
             }
             if is_kept(edges) {
-                kept = Some((at, self.flat.clone()));
+                kept = Some(Box::new((at, self.flat.clone())));
             }
         }
         Ended::Faulted

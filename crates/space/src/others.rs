@@ -16,7 +16,7 @@
 use crate::event::{Action, Stop};
 use crate::flat::{Flat, operation_of};
 use crate::layout::{NODE, STATUS};
-use crate::successors::{MAX_TOGETHER, Successors};
+use crate::successors::{Looked, MAX_TOGETHER, Successors};
 
 impl Successors<'_> {
     /// Takes along what some thread can do at once, and goes on from there; `None` if there is
@@ -42,9 +42,10 @@ impl Successors<'_> {
             }
             if space.ample
                 && self.maybe_private(other, operation, node)
-                && self.next_is_private(flat, other, operation)
+                && let Some(looked) = self.private_step(flat, other, operation)
             {
-                return Some(self.take_step(flat, other, operation, node, (thread, from)));
+                let at = (operation, node);
+                return Some(self.take_step(flat, other, at, looked, (thread, from)));
             }
         }
         None
@@ -55,13 +56,13 @@ impl Successors<'_> {
         &mut self,
         flat: &Flat,
         other: usize,
-        operation: usize,
-        node: usize,
+        at: (usize, usize),
+        looked: Looked,
         (thread, from): (usize, Option<(usize, usize)>),
     ) -> bool {
         self.made(other, Action::Step);
         self.space.acted.ample();
-        let on = self.take(flat, other, operation, node, &mut |this, after, _, _| match after {
+        let on = self.take(flat, other, at, looked, &mut |this, after, _| match after {
             Ok((next, _)) => this.stop(thread, from, Stop::State(next)),
             Err(()) => this.stop(thread, from, Stop::Fault),
         });

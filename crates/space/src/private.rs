@@ -7,7 +7,7 @@ use crate::layout::{Kind, NODE, STATUS, VARIABLES};
 use crate::lines::{LineId, struct_of};
 use crate::settled::Forward;
 use crate::space::Lasting;
-use crate::successors::Successors;
+use crate::successors::{Looked, Successors, Way};
 use crate::workspace::Workspace;
 use linchpin_ir::interpreter::Memory;
 use smallvec::SmallVec;
@@ -19,9 +19,14 @@ impl Successors<'_> {
         self.space.privacy.steps[thread].get(routine).is_some_and(|nodes| nodes[node])
     }
 
-    /// Whether the next step of the thread, whatever it chooses, can be taken and concerns no other
-    /// thread.
-    pub fn next_is_private(&mut self, flat: &Flat, thread: usize, operation: usize) -> bool {
+    /// Looks at the next step of the thread: `None` unless it can be taken and concerns no other
+    /// thread, whatever it chooses.
+    pub fn private_step(
+        &mut self,
+        flat: &Flat,
+        thread: usize,
+        operation: usize,
+    ) -> Option<Looked> {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
         let mut marked = false;
@@ -30,19 +35,19 @@ impl Successors<'_> {
         let is_private = loop {
             let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
-            self.workspace.pool.push(next);
-            if matches!(ended, Ended::Refused | Ended::Faulted)
-                || !self.is_private(flat, thread, &trail, &mut marked)
-            {
-                break false;
+            let is_private = !matches!(ended, Ended::Refused | Ended::Faulted)
+                && self.is_private(flat, thread, &trail, &mut marked);
+            if is_private && trail.choices.is_empty() {
+                return Some(Some(Way { next, ended, trail }));
             }
+            self.workspace.pool.push(next);
             match trail.next_choices() {
-                Some(choices) => given = choices,
-                None => break true,
+                Some(choices) if is_private => given = choices,
+                _ => break is_private,
             }
         };
         self.workspace.trails.push(trail);
-        is_private
+        is_private.then_some(None)
     }
 
     /// Whether no other thread can notice the accesses of a step, or change what they meet, now or
@@ -136,17 +141,11 @@ impl Successors<'_> {
                 stack.push(object);
             }
         };
-        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
-            if *kind == Kind::Ref {
-                reach(*word, stack);
-            }
+        for (word, _) in &form.holders.shared {
+            reach(flat.words[*word], stack);
         }
         for other in (0..layout.threads).filter(|&other| other != thread) {
-            form.thread_words(flat, other, |word, kind| {
-                if kind == Kind::Ref {
-                    reach(word, stack);
-                }
-            });
+            form.thread_references(flat, other, |word| reach(word, stack));
         }
         // What a crash may leave of the shared variables; that of objects as they are met.
         form.image_words(flat, |word, kind, of| {
@@ -156,11 +155,9 @@ impl Successors<'_> {
         });
         while let Some(object) = stack.pop() {
             let at = layout.object(object);
-            if let Some(kinds) = form.fields(flat.words[at]) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                    if *kind == Kind::Ref {
-                        reach(*word, stack);
-                    }
+            if let Some(of) = form.struct_kept(flat.words[at]) {
+                for (word, _) in &form.holders.fields[of] {
+                    reach(flat.words[at + 1 + word], stack);
                 }
             }
             form.image_words(flat, |word, kind, of| {

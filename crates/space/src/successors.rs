@@ -27,6 +27,17 @@ pub(crate) struct Successors<'a> {
     pub(crate) made_up: bool,
 }
 
+/// A step in one way: the state after it but for the node, how it ended and what it did.
+pub(crate) struct Way {
+    pub next: Flat,
+    pub ended: Ended,
+    /// Boxed, as in [`Workspace`].
+    pub trail: Box<Trail>,
+}
+
+/// The only way of a step, if the step was looked at and has only one.
+pub(crate) type Looked = Option<Way>;
+
 /// Where in an operation a transition is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -79,7 +90,7 @@ impl<'a> Successors<'a> {
             }
             Some((operation, false)) => {
                 self.start = Some((operation, flat.words[region + NODE] as usize));
-                self.step(flat, thread, operation, Phase::Trailing)
+                self.step(flat, thread, operation, Phase::Trailing, None)
             }
         }
     }
@@ -99,11 +110,11 @@ impl<'a> Successors<'a> {
                 next.words[at] = thread as i64 + 1;
                 next.words[region + STATUS] = interrupted(operation, Asks::Running);
                 next.words[region + NODE] = routine.entry as i64;
-                self.step(&next, thread, resolve, Phase::Trailing)
+                self.step(&next, thread, resolve, Phase::Trailing, None)
             }
             Asks::Running => {
                 self.start = Some((resolve, flat.words[region + NODE] as usize));
-                self.step(flat, thread, resolve, Phase::Trailing)
+                self.step(flat, thread, resolve, Phase::Trailing, None)
             }
             Asks::Done => {
                 let width = layout.response_kinds[resolve].len();
@@ -191,7 +202,7 @@ impl<'a> Successors<'a> {
             self.made(thread, invoke);
             self.events.push(call);
             let on =
-                self.take(&next, thread, *operation, routine.entry, &mut |this, after, _, _| {
+                self.take(&next, thread, (*operation, routine.entry), None, &mut |this, after, _| {
                     match after {
                         Ok((flat, false)) if this.space.calls_apart => {
                             this.go_on(flat, thread, *operation, Phase::Trailing)
@@ -228,13 +239,21 @@ impl<'a> Successors<'a> {
         copy
     }
 
-    /// The next step of a running thread, and what is taken together with it.
-    fn step(&mut self, flat: &Flat, thread: usize, operation: usize, phase: Phase) -> bool {
+    /// The next step of a running thread, and what is taken together with it; `looked` if the step
+    /// was looked at already.
+    fn step(
+        &mut self,
+        flat: &Flat,
+        thread: usize,
+        operation: usize,
+        phase: Phase,
+        looked: Looked,
+    ) -> bool {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
         self.made(thread, Action::Step);
         let mut marked = false;
-        let on = self.take(flat, thread, operation, node, &mut |this, after, before, trail| {
+        let on = self.take(flat, thread, (operation, node), looked, &mut |this, after, trail| {
             let (next, returned) = match after {
                 Ok(next) => next,
                 Err(()) => return this.stop(thread, Some((operation, node)), Stop::Fault),
@@ -243,7 +262,7 @@ impl<'a> Successors<'a> {
                 return this.stop(thread, Some((operation, node)), Stop::State(next));
             }
             let phase = match phase {
-                Phase::Leading if this.is_private(before, thread, trail, &mut marked) => {
+                Phase::Leading if this.is_private(flat, thread, trail, &mut marked) => {
                     Phase::Leading
                 }
                 _ => Phase::Trailing,
@@ -262,13 +281,13 @@ impl<'a> Successors<'a> {
             return self.stop(thread, Some((operation, node)), Stop::State(flat));
         }
         match phase {
-            Phase::Leading => self.step(flat, thread, operation, Phase::Leading),
+            Phase::Leading => self.step(flat, thread, operation, Phase::Leading, None),
             Phase::Trailing => {
                 if self.space.reductions.partial_order
                     && self.maybe_private(thread, operation, node)
-                    && self.next_is_private(flat, thread, operation)
+                    && let Some(looked) = self.private_step(flat, thread, operation)
                 {
-                    self.step(flat, thread, operation, Phase::Trailing)
+                    self.step(flat, thread, operation, Phase::Trailing, looked)
                 } else {
                     self.stop(thread, Some((operation, node)), Stop::State(flat))
                 }
@@ -302,84 +321,30 @@ impl<'a> Successors<'a> {
     }
 
     /// Goes from a node to the next that yields, in every way; `then` gets the state after (and
-    /// whether the operation returned), the state before and what the step did.
+    /// whether the operation returned) and what the step did.
     #[allow(clippy::type_complexity)]
     pub fn take(
         &mut self,
         flat: &Flat,
         thread: usize,
-        operation: usize,
-        node: usize,
-        then: &mut dyn FnMut(&mut Self, Result<(&Flat, bool), ()>, &Flat, &Trail) -> bool,
+        (operation, node): (usize, usize),
+        looked: Looked,
+        then: &mut dyn FnMut(&mut Self, Result<(&Flat, bool), ()>, &Trail) -> bool,
     ) -> bool {
-        let space = self.space;
-        let layout = &space.form.layout;
-        let region = layout.thread(thread);
+        if let Some(Way { mut next, ended, trail }) = looked {
+            let on = self.ended(&mut next, thread, operation, ended, &trail, then);
+            self.workspace.pool.push(next);
+            self.workspace.trails.push(trail);
+            return on;
+        }
         let mut trail = self.workspace.trails.pop().unwrap_or_default();
         let mut given: SmallVec<[u32; 2]> = SmallVec::new();
         loop {
             let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
             let again = trail.next_choices();
-            let events = self.events.len();
-            if trail.bounded {
-                space.bounded.store(true, Ordering::Relaxed);
-                self.workspace.bounded = true;
-            }
-            if ended != Ended::Refused {
-                space.coverage.went_along(operation, &trail.path);
-                for passed in &trail.passed {
-                    let guess = match passed {
-                        Passed::Here => None,
-                        Passed::IfReturns { number, value } => Some((*number, value.clone())),
-                    };
-                    self.events.push(Event::Point { thread, guess });
-                }
-                if space.edge_events {
-                    for &(node, edge) in &trail.path {
-                        self.events.push(Event::Edge { thread, operation, node, edge });
-                    }
-                }
-            }
-            let mut responded = false;
-            let managed = trail.managed && space.bounds.memory.gives_back();
-            let settles = usize::from(managed || !trail.settled.is_empty());
-            self.settled += settles;
-            let on = match ended {
-                Ended::Refused => true,
-                Ended::Faulted => then(self, Err(()), flat, &trail),
-                Ended::Yielded(at) => {
-                    next.words[region + NODE] = at as i64;
-                    then(self, Ok((&next, false)), flat, &trail)
-                }
-                Ended::Returned(value) => {
-                    space.coverage.returned_from(operation);
-                    let resolved = interrupted_of(next.words[region + STATUS]);
-                    self.space.finish_alone(&mut next, thread);
-                    if space.reductions.merged_events {
-                        responded = true;
-                        self.made(thread, Action::Respond);
-                        self.events.push(match resolved {
-                            None => Event::Return { thread, operation, value },
-                            Some((operation, _)) => Event::Resolve { thread, operation, value },
-                        });
-                    } else {
-                        next.words[region + STATUS] = match resolved {
-                            None => returning(operation),
-                            Some((operation, _)) => interrupted(operation, Asks::Done),
-                        };
-                        let at = region + layout.locals_at;
-                        next.words[at..at + value.len()].copy_from_slice(&value);
-                    }
-                    then(self, Ok((&next, true)), flat, &trail)
-                }
-            };
+            let on = self.ended(&mut next, thread, operation, ended, &trail, then);
             self.workspace.pool.push(next);
-            self.events.truncate(events);
-            self.settled -= settles;
-            if responded {
-                self.actions.pop();
-            }
             match again {
                 Some(choices) if on => given = choices,
                 _ => {
@@ -388,6 +353,81 @@ impl<'a> Successors<'a> {
                 }
             }
         }
+    }
+
+    /// What comes of a step in one way.
+    #[allow(clippy::type_complexity)]
+    fn ended(
+        &mut self,
+        next: &mut Flat,
+        thread: usize,
+        operation: usize,
+        ended: Ended,
+        trail: &Trail,
+        then: &mut dyn FnMut(&mut Self, Result<(&Flat, bool), ()>, &Trail) -> bool,
+    ) -> bool {
+        let space = self.space;
+        let layout = &space.form.layout;
+        let region = layout.thread(thread);
+        let events = self.events.len();
+        if trail.bounded {
+            space.bounded.store(true, Ordering::Relaxed);
+            self.workspace.bounded = true;
+        }
+        if ended != Ended::Refused {
+            space.coverage.went_along(operation, &trail.path);
+            for passed in &trail.passed {
+                let guess = match passed {
+                    Passed::Here => None,
+                    Passed::IfReturns { number, value } => Some((*number, value.clone())),
+                };
+                self.events.push(Event::Point { thread, guess });
+            }
+            if space.edge_events {
+                for &(node, edge) in &trail.path {
+                    self.events.push(Event::Edge { thread, operation, node, edge });
+                }
+            }
+        }
+        let mut responded = false;
+        let managed = trail.managed && space.bounds.memory.gives_back();
+        let settles = usize::from(managed || !trail.settled.is_empty());
+        self.settled += settles;
+        let on = match ended {
+            Ended::Refused => true,
+            Ended::Faulted => then(self, Err(()), trail),
+            Ended::Yielded(at) => {
+                next.words[region + NODE] = at as i64;
+                then(self, Ok((next, false)), trail)
+            }
+            Ended::Returned(value) => {
+                space.coverage.returned_from(operation);
+                let resolved = interrupted_of(next.words[region + STATUS]);
+                space.finish_alone(next, thread);
+                if space.reductions.merged_events {
+                    responded = true;
+                    self.made(thread, Action::Respond);
+                    self.events.push(match resolved {
+                        None => Event::Return { thread, operation, value },
+                        Some((operation, _)) => Event::Resolve { thread, operation, value },
+                    });
+                } else {
+                    next.words[region + STATUS] = match resolved {
+                        None => returning(operation),
+                        Some((operation, _)) => interrupted(operation, Asks::Done),
+                    };
+                    let at = region + layout.locals_at;
+                    next.words[at..at + value.len()].copy_from_slice(&value);
+                }
+                then(self, Ok((next, true)), trail)
+            }
+        };
+        self.events.truncate(events);
+        self.settled -= settles;
+        if responded {
+            self.actions.pop();
+        }
+        on
     }
 }
 
