@@ -1,20 +1,21 @@
 //! Linchpin: linearizability of a model within bounds, without linearization points.
 
-use crate::Cost;
+use crate::{Cost, RUNS};
 use anyhow::{Context, Result, anyhow, bail};
 use linchpin_lang::{Config, Threads, compile};
-use linchpin_refine::Policy;
-use linchpin_refine::model::ModelProduct;
-use linchpin_refine::search::{Exploration, SearchOptions, explore};
-use linchpin_space::{Bounds, Calls, Reductions, Values};
+use linchpin_refine::{VerifyOptions, verify};
+use linchpin_space::{Bounds, Calls, Values};
+use linchpin_verdict::Outcome;
 use std::process::Command;
 use std::time::Instant;
 
-/// As in the Promela models.
-const VALUES: i64 = 2;
+/// The values that are asked about: those of the Promela models, or all above 0.
+pub const VALUES: [(&str, Values); 2] = [("Linchpin", Values::UpTo(2)), ("any", Values::Any)];
 
 /// Runs one size in this process and prints its cost, for [`in_a_process`] to read.
-pub fn run(model: &str, threads: usize, operations: usize) -> Result<()> {
+pub fn run(model: &str, who: &str, threads: usize, operations: usize) -> Result<()> {
+    let values = VALUES.into_iter().find(|(name, _)| *name == who);
+    let (_, values) = values.with_context(|| format!("no values are called {who}"))?;
     let path = format!("{}/../../models/{model}.lin", env!("CARGO_MANIFEST_DIR"));
     let source = std::fs::read_to_string(&path).with_context(|| path.clone())?;
     let start = Instant::now();
@@ -25,22 +26,23 @@ pub fn run(model: &str, threads: usize, operations: usize) -> Result<()> {
     })?;
     let bounds = Bounds {
         calls: Calls::Each(u32::try_from(operations)?),
-        values: Values::UpTo(VALUES),
+        values,
         objects: None,
         memory: Default::default(),
         crashes: 0,
         thread_crashes: 0,
     };
-    let product =
-        ModelProduct::new(&compiled.program, bounds, Reductions::ALL, Policy::JustInTime)?;
-    let (outcome, stats) = explore(&product, &SearchOptions::default(), &|_| {});
+    let options = VerifyOptions { points: false, stuck: false, ..VerifyOptions::new(bounds) };
+    let report = verify(&compiled.program, &options, &|_| {})?;
     let seconds = start.elapsed().as_secs_f64();
-    let verdict = match outcome {
-        Exploration::Complete => "linearizable within bounds".to_owned(),
-        Exploration::Found { wrong, .. } => format!("violated: {wrong:?}"),
-        Exploration::Stopped(reason) => format!("undecided: {reason}"),
+    let verdict = match (report.outcome, report.values) {
+        (Outcome::Holds(()), Values::Any) => "linearizable within bounds, any values".to_owned(),
+        (Outcome::Holds(()), Values::UpTo(_)) => "linearizable within bounds".to_owned(),
+        (Outcome::Violated(_), _) => "violated".to_owned(),
+        (Outcome::Inconclusive(reason), _) => format!("undecided: {reason}"),
     };
-    println!("{} {seconds} {} {verdict}", stats.states, peak_megabytes().unwrap_or(f64::NAN));
+    let states = report.stats.states;
+    println!("{states} {seconds} {} {verdict}", peak_megabytes().unwrap_or(f64::NAN));
     Ok(())
 }
 
@@ -53,11 +55,11 @@ fn peak_megabytes() -> Option<f64> {
 }
 
 /// The best of some runs, each in a process of its own.
-pub fn in_a_process(model: &str, threads: usize, operations: usize, runs: usize) -> Result<Cost> {
+pub fn in_a_process(model: &str, who: &str, (threads, operations): (usize, usize)) -> Result<Cost> {
     let mut best: Option<Cost> = None;
-    for _ in 0..runs {
+    for _ in 0..RUNS {
         let output = Command::new(std::env::current_exe()?)
-            .args(["--ours", model, &threads.to_string(), &operations.to_string()])
+            .args(["--ours", model, who, &threads.to_string(), &operations.to_string()])
             .output()?;
         if !output.status.success() {
             bail!("{model}: {}", String::from_utf8_lossy(&output.stderr));
