@@ -160,7 +160,7 @@ impl Product for ModelProduct {
         let largest = self.sets.largest(cache, set);
         let threads = self.space.program().threads.len();
         let mut visit = |successor: Successor<'_>| {
-            let Successor { thread, actions, events, stop, .. } = successor;
+            let Successor { thread, actions, events, stop, before, .. } = successor;
             let mut after = Some(set);
             for event in events {
                 after = after.and_then(|set| self.sets.after(cache, &self.space, set, event));
@@ -170,7 +170,7 @@ impl Product for ModelProduct {
                 (Stop::Fault, Some(_)) => To::Fault,
                 (Stop::State(flat), Some(set)) => {
                     let is_inside = thread < threads && self.space.is_pending(flat, thread);
-                    let renaming = self.space.pack(flat, pack, bytes);
+                    let renaming = self.space.pack_after(before, flat, pack, bytes);
                     let mover = renaming
                         .threads
                         .get(thread)

@@ -158,7 +158,7 @@ impl Space {
                 flat.words[layout.thread(thread) + NODE] = at as i64;
                 Alone::On
             }
-            Ended::Returned(words) => Alone::Returned(words),
+            Ended::Returned => Alone::Returned(trail.answer.clone()),
             Ended::Refused => Alone::Blocked,
             Ended::Faulted => Alone::Faulted,
         };

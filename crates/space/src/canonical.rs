@@ -1,25 +1,38 @@
 //! States as bytes, one for all states that differ only in names.
 //!
 //! The names are: which number an object has (garbage has none), which of the interchangeable
-//! threads a thread is, and which value a value is. Names are given in the order in which the words
-//! are written, so equal bytes mean that a renaming turns one state into the other. Dead locals are
-//! not written. The calls that threads have left come first, apart from all else: no step looks at
-//! them, and neither does the order of the threads, unless they look the same otherwise.
+//! threads a thread is, and which value a value is. Names are given in the order in which words are
+//! met, so equal bytes mean that a renaming turns one state into the other. Dead locals are not
+//! written. The bytes are, one part after the other:
 //!
-//! Any order of the threads would be sound; the one used here sorts them by what each looks like
-//! from the shared variables, so that states in one orbit rarely get two forms.
+//! - the calls that threads have left: no step looks at them, and neither does the order of the
+//!   threads, unless they look the same otherwise;
+//! - the *thread part*: how many objects only threads reach, its length, the words of the threads,
+//!   those objects;
+//! - the *shared part*: how many objects the shared variables reach, how many values have names in
+//!   it, the shared variables, those objects;
+//! - links and the crash part, which few models have.
+//!
+//! Names are given in the shared part first: so it does not depend on what threads do, and a step
+//! that leaves all of it as it was leaves its bytes as they were ([`Before`]).
+//!
+//! Any order of the threads would be sound; the one used here (`order.rs`) sorts them by what each
+//! looks like from the shared variables, so that states in one orbit rarely get two forms.
 
+mod before;
+mod needed;
+mod order;
 mod writer;
 
 use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
 use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
 use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
 use crate::roles::{Holders, Roles, WordSet};
+pub use before::Before;
+pub(crate) use before::Kept;
+use needed::Needed;
 use smallvec::SmallVec;
-use writer::{Names, Out, ValueNames, Writer};
-
-/// After the calls: how many objects there are, and how many bytes come before them.
-const HEADER: usize = 4;
+use writer::SharedPart;
 
 /// A renaming of threads and values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -74,6 +87,8 @@ pub(crate) struct Form {
     pub roles: Option<Roles>,
     /// Which words hold references.
     pub holders: Holders,
+    /// Whether all objects have as many words.
+    pub is_even: bool,
 }
 
 /// Room to work in, so that packing allocates nothing.
@@ -95,146 +110,21 @@ pub(crate) struct Scratch {
     pub crash_part: usize,
 }
 
-/// For each object, the words that are needed. Empty if all are.
-#[derive(Default)]
-struct Needed(Vec<WordSet>);
-
-impl Needed {
-    /// Whether all words of all objects are needed.
-    fn is_all(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The words of an object that are needed.
-    #[inline]
-    fn of(&self, object: usize) -> WordSet {
-        self.0.get(object).copied().unwrap_or(WordSet::MAX)
-    }
-
-    /// What counts of a word of an object: 0 if it is not needed.
-    fn shown(&self, object: usize, word: usize, value: i64) -> i64 {
-        match self.0.get(object) {
-            Some(words) if words.checked_shr(word as u32).unwrap_or(0) & 1 == 0 => 0,
-            _ => value,
-        }
-    }
-}
-
 impl Form {
     /// Writes the canonical form of a state; returns the renaming that led to it. Values that the
     /// state does not contain have name 0 in it: the caller gives them names.
-    pub fn pack(&self, flat: &Flat, scratch: &mut Scratch, out: &mut Vec<u8>) -> Renaming {
-        let threads = self.layout.threads;
-        self.find_needed(flat, scratch);
-        let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
-        if self.symmetric {
-            let place = |thread: usize| {
-                let region = &flat.words[self.layout.thread(thread)..][..=CALLS];
-                (self.groups[thread], region[STATUS], region[NODE], region[CALLS])
-            };
-            let mut places: SmallVec<[_; 8]> = (0..threads).map(place).collect();
-            // Insertion sort: there are few threads.
-            for end in 1..threads {
-                let mut at = end;
-                while at > 0 && places[at - 1] > places[at] {
-                    places.swap(at - 1, at);
-                    order.swap(at - 1, at);
-                    at -= 1;
-                }
-            }
-            // Most threads are told apart by where they are. Idle ones without variables look all
-            // the same, unless something names them.
-            let alike = |pair: &[(usize, i64, i64, i64)]| {
-                let [(one, status, node, _), (other, same, at, _)] = [pair[0], pair[1]];
-                let idle = status == 0 && !self.tids && self.layout.variables.is_empty();
-                (one, status, node) == (other, same, at) && !idle
-            };
-            if places.windows(2).any(alike) {
-                self.keys(flat, scratch);
-                let key = |thread: usize| {
-                    &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]]
-                };
-                order.sort_by(|&a, &b| {
-                    let [(_, _, _, calls), (_, _, _, others)] = [place(a), place(b)];
-                    let front = |thread: usize| {
-                        let (group, status, node, _) = place(thread);
-                        (group, status, node)
-                    };
-                    let keys = || key(a).cmp(key(b));
-                    front(a).cmp(&front(b)).then_with(keys).then(calls.cmp(&others))
-                });
-            }
-            self.fill_places(&mut order);
-        }
-        self.write(flat, &order, scratch, out)
-    }
-
-    /// Finds out which words of objects are needed (see `roles.rs`): what may be read through a
-    /// shared variable, a variable of a thread or a needed field that holds the object.
-    fn find_needed(&self, flat: &Flat, scratch: &mut Scratch) {
-        let Scratch { needed: Needed(needed), grown, .. } = scratch;
-        needed.clear();
-        let Some(roles) = &self.roles else { return };
-        let layout = &self.layout;
-        needed.resize((flat.words.len() - layout.heap) / layout.stride, 0);
-        let mut hold = |word: i64, role: usize, grown: &mut Vec<(usize, WordSet)>| {
-            let Some(object) = usize::try_from(word - 1).ok() else { return };
-            let Some(of) = struct_of(flat.words[layout.object(object)]) else { return };
-            let more = roles.read(role, of) & !needed[object];
-            if more != 0 {
-                needed[object] |= more;
-                grown.push((object, more));
-            }
-        };
-        for &(word, role) in &self.holders.shared {
-            hold(flat.words[word], role, grown);
-        }
-        for thread in 0..layout.threads {
-            let region = &flat.words[layout.thread(thread)..][..layout.region];
-            for &(word, role) in &self.holders.variables {
-                hold(region[word], role, grown);
-            }
-            if let Some((operation, false)) = operation_of(region[STATUS]) {
-                for &(word, role) in &self.holders.live[operation][region[NODE] as usize] {
-                    hold(region[word], role, grown);
-                }
-            }
-        }
-        while let Some((object, more)) = grown.pop() {
-            let at = layout.object(object);
-            let Some(of) = struct_of(flat.words[at]) else { continue };
-            for &(word, role) in &self.holders.fields[of] {
-                if more >> word & 1 == 1 {
-                    hold(flat.words[at + 1 + word], role, grown);
-                }
-            }
-        }
-    }
-
-    /// Empties the words of objects that are not needed.
-    pub fn forget_dead_fields(&self, flat: &mut Flat, scratch: &mut Scratch) {
-        self.find_needed(flat, scratch);
-        let Layout { heap, stride, .. } = self.layout;
-        for (object, words) in flat.words[heap..].chunks_mut(stride).enumerate() {
-            for (number, word) in words[1..].iter_mut().enumerate() {
-                *word = scratch.needed.shown(object, number, *word);
-            }
-        }
-    }
-
-    /// Threads of one group may stand anywhere; the places of each group are filled with its
-    /// members in sorted order.
-    fn fill_places(&self, order: &mut [usize]) {
-        if self.groups.iter().all(|group| *group == 0) {
-            return;
-        }
-        let sorted: SmallVec<[usize; 8]> = SmallVec::from_slice(order);
-        for (place, slot) in order.iter_mut().enumerate() {
-            let group = self.groups[place];
-            let rank = (0..place).filter(|&before| self.groups[before] == group).count();
-            let mut members = sorted.iter().filter(|&&thread| self.groups[thread] == group);
-            *slot = members.nth(rank).copied().unwrap_or(place);
-        }
+    ///
+    /// If it comes of a state of which so much is known, what did not change is not looked at.
+    pub fn pack(
+        &self,
+        flat: &Flat,
+        before: Option<&Before<'_>>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Renaming {
+        let shared = self.name_shared(flat, before, scratch);
+        let order = self.order(flat, &shared, scratch);
+        self.write(flat, &shared, &order, scratch, out)
     }
 
     /// Writes a state with its threads in a given order.
@@ -245,36 +135,35 @@ impl Form {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Renaming {
-        self.find_needed(flat, scratch);
-        self.write(flat, order, scratch, out)
+        let shared = self.name_shared(flat, None, scratch);
+        self.write(flat, &shared, order, scratch, out)
     }
 
     fn write(
         &self,
         flat: &Flat,
+        shared: &SharedPart<'_>,
         order: &[usize],
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Renaming {
-        let threads = self.layout.threads;
-        let mut position: SmallVec<[u8; 8]> = SmallVec::from_elem(0, threads);
-        for (new, &old) in order.iter().enumerate() {
-            position[old] = new as u8;
+        let mut position: SmallVec<[u8; 8]> = SmallVec::new();
+        if order.iter().enumerate().any(|(new, old)| *old != new) {
+            position.resize(self.layout.threads, 0);
+            for (new, &old) in order.iter().enumerate() {
+                position[old] = new as u8;
+            }
         }
-        scratch.crash_part = Writer::write(self, flat, scratch, (order, &position), out);
-        let values = SmallVec::from_slice(&scratch.values);
-        let moved = position.iter().enumerate().any(|(old, new)| *new as usize != old);
-        Renaming { threads: if moved { position } else { SmallVec::new() }, values }
+        scratch.crash_part = self.write_parts(flat, shared, (order, &position), scratch, out);
+        Renaming { threads: position, values: SmallVec::from_slice(&scratch.values) }
     }
 
     /// The state that the bytes are the form of.
-    pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
+    pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) -> Parts {
         let layout = &self.layout;
-        let start = self.calls_length(bytes);
-        let mut reader = Reader { bytes, at: start + HEADER };
-        let objects = usize::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]));
+        let parts = self.parts_of(bytes);
         flat.words.clear();
-        flat.words.resize(layout.heap + objects * layout.stride, 0);
+        flat.words.resize(layout.object(parts.reached + parts.own), 0);
         if self.calls {
             let mut calls = Reader { bytes, at: 0 };
             for thread in 0..layout.threads {
@@ -284,49 +173,16 @@ impl Form {
         flat.links.clear();
         flat.images.clear();
         flat.left = CrashesLeft::default();
+        let mut reader = Reader { bytes: &bytes[..parts.shared], at: parts.threads };
+        for thread in 0..layout.threads {
+            self.read_thread(&mut reader, flat, thread);
+        }
+        self.read_objects(&mut reader, flat, parts.reached, parts.own);
+        let mut reader = Reader { bytes, at: parts.words };
         for word in &mut flat.words[..layout.shared_words] {
             *word = reader.word();
         }
-        for thread in 0..layout.threads {
-            let region = layout.thread(thread);
-            let status = reader.word();
-            flat.words[region + STATUS] = status;
-            for at in 0..layout.variable_kinds.len() {
-                flat.words[region + VARIABLES + at] = reader.word();
-            }
-            match operation_of(status) {
-                None => match (interrupted_of(status), self.resolve) {
-                    (Some((_, Asks::Running)), Some(resolve)) => {
-                        let node = reader.word();
-                        flat.words[region + NODE] = node;
-                        for (word, _) in &self.live[resolve][node as usize] {
-                            flat.words[region + word] = reader.word();
-                        }
-                    }
-                    (Some((_, Asks::Done)), Some(resolve)) => {
-                        for at in 0..layout.response_kinds[resolve].len() {
-                            flat.words[region + layout.locals_at + at] = reader.word();
-                        }
-                    }
-                    _ => {}
-                },
-                Some((operation, false)) => {
-                    let node = reader.word();
-                    flat.words[region + NODE] = node;
-                    for (word, _) in &self.live[operation][node as usize] {
-                        flat.words[region + word] = reader.word();
-                    }
-                }
-                Some((operation, true)) => {
-                    for at in 0..layout.response_kinds[operation].len() {
-                        flat.words[region + layout.locals_at + at] = reader.word();
-                    }
-                }
-            }
-        }
-        for object in 0..objects {
-            self.read_object(&mut reader, flat, object);
-        }
+        self.read_objects(&mut reader, flat, 0, parts.reached);
         if self.links {
             for _ in 0..reader.word() {
                 let mut word = || reader.word() as usize;
@@ -335,18 +191,66 @@ impl Form {
             }
         }
         if self.lines.is_some() {
-            self.read_crash_part(&mut reader, flat, objects);
+            self.read_crash_part(&mut reader, flat, parts.reached + parts.own);
+        }
+        parts
+    }
+
+    fn read_thread(&self, reader: &mut Reader<'_>, flat: &mut Flat, thread: usize) {
+        let layout = &self.layout;
+        let region = &mut flat.words[layout.thread(thread)..][..layout.region];
+        let status = reader.word();
+        region[STATUS] = status;
+        for word in &mut region[VARIABLES..layout.locals_at] {
+            *word = reader.word();
+        }
+        // What a thread answers stands where its locals were.
+        let answers = |routine: usize| &layout.response_kinds[routine][..];
+        let (routine, answers) = match operation_of(status) {
+            Some((operation, false)) => (Some(operation), &[][..]),
+            Some((operation, true)) => (None, answers(operation)),
+            None => match (interrupted_of(status), self.resolve) {
+                (Some((_, Asks::Running)), Some(resolve)) => (Some(resolve), &[][..]),
+                (Some((_, Asks::Done)), Some(resolve)) => (None, answers(resolve)),
+                _ => (None, &[][..]),
+            },
+        };
+        if let Some(routine) = routine {
+            let node = reader.word();
+            region[NODE] = node;
+            for (word, _) in &self.live[routine][node as usize] {
+                region[*word] = reader.word();
+            }
+        }
+        for (word, _) in region[layout.locals_at..].iter_mut().zip(answers) {
+            *word = reader.word();
         }
     }
 
-    fn read_object(&self, reader: &mut Reader<'_>, flat: &mut Flat, object: usize) {
-        let at = self.layout.object(object);
-        let head = reader.word();
-        flat.words[at] = head;
-        if let Some(kinds) = self.fields(head) {
-            for word in &mut flat.words[at + 1..][..kinds.len()] {
-                *word = reader.word();
+    /// Reads so many objects, the first of which has this number.
+    fn read_objects(&self, reader: &mut Reader<'_>, flat: &mut Flat, first: usize, count: usize) {
+        let words = &mut flat.words[self.layout.object(first)..];
+        let words = &mut words[..count * self.layout.stride];
+        // Mostly all objects are of one struct and all words are small: then all are read alike.
+        let bytes = &reader.bytes[reader.at..];
+        if self.is_even && bytes.len() == words.len() && bytes.iter().all(|byte| *byte < 0x80) {
+            for (word, byte) in words.iter_mut().zip(bytes) {
+                *word = small(*byte);
             }
+            reader.at += bytes.len();
+            return;
+        }
+        for object in words.chunks_exact_mut(self.layout.stride) {
+            self.read_object(reader, object);
+        }
+    }
+
+    fn read_object(&self, reader: &mut Reader<'_>, object: &mut [i64]) {
+        let head = reader.word();
+        object[0] = head;
+        let fields = self.fields(head).map_or(0, <[Kind]>::len);
+        for word in &mut object[1..=fields] {
+            *word = reader.word();
         }
     }
 
@@ -361,7 +265,8 @@ impl Form {
             match reader.image() {
                 Some(image) => flat.images.push(image),
                 None => {
-                    self.read_object(reader, flat, next);
+                    let at = self.layout.object(next);
+                    self.read_object(reader, &mut flat.words[at..][..self.layout.stride]);
                     next += 1;
                 }
             }
@@ -370,16 +275,25 @@ impl Form {
 
     /// The kinds of the words of an object that are written, by its head. Dead objects have none,
     /// unless their memory may be met again, after a crash or because it is type-stable.
+    #[inline]
     pub fn fields(&self, head: i64) -> Option<&[Kind]> {
         self.struct_kept(head).map(|of| &self.layout.field_kinds[of][..])
     }
 
     /// The struct of an object whose words are written.
+    #[inline]
     pub fn struct_kept(&self, head: i64) -> Option<usize> {
+        match usize::try_from(head) {
+            Ok(alive @ 1..) => Some(alive - 1),
+            _ => self.struct_of_dead(head),
+        }
+    }
+
+    #[cold]
+    fn struct_of_dead(&self, head: i64) -> Option<usize> {
         let of = struct_of(head)?;
-        let kept = head > 0
-            || self.type_stable
-            || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
+        let kept =
+            self.type_stable || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
         kept.then_some(of)
     }
 
@@ -429,25 +343,23 @@ impl Form {
         }
     }
 
-    /// The largest renamable value in a state; 0 if there is none.
-    pub fn largest(&self, flat: &Flat) -> usize {
+    /// The largest renamable value in a state that was read from bytes; 0 if there is none.
+    pub fn largest(&self, flat: &Flat, parts: &Parts) -> usize {
         if self.values == 0 {
             return 0;
         }
         let layout = &self.layout;
-        let mut largest = 0;
+        // Those in the shared part are the first ones.
+        let mut largest = usize::from(parts.values);
         let mut look = |word: i64, kind: Kind| {
             if kind == Kind::Data && (1..=self.values as i64).contains(&word) {
                 largest = largest.max(word as usize);
             }
         };
-        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
-            look(*word, *kind);
-        }
         for thread in 0..layout.threads {
             self.thread_words(flat, thread, &mut look);
         }
-        for object in flat.words[layout.heap..].chunks(layout.stride) {
+        for object in flat.words[layout.object(parts.reached)..].chunks(layout.stride) {
             if let Some(kinds) = self.fields(object[0]) {
                 for (word, kind) in object[1..].iter().zip(kinds) {
                     look(*word, *kind);
@@ -460,96 +372,43 @@ impl Form {
         largest
     }
 
-    /// What every thread looks like: its own words, with objects and values named as the shared
-    /// variables reach them, then as the thread does, and the shared words that hold its name.
-    fn keys(&self, flat: &Flat, scratch: &mut Scratch) {
-        let layout = &self.layout;
-        let objects = (flat.words.len() - layout.heap) / layout.stride;
-        let Scratch { names, order, keys, starts, held, needed, .. } = scratch;
-        let mut objects = Names::new(names, order, objects);
-        held.clear();
-        let mut names: SmallVec<[u8; 8]> = SmallVec::from_elem(0, self.values);
-        let mut values = ValueNames { names: &mut names, known: 0 };
-        let mut place = 0;
-        let mut look = |word: i64, kind: Kind, objects: &mut Names<'_>| {
-            place += 1;
-            match kind {
-                Kind::Plain => {}
-                Kind::Ref => _ = objects.of(word),
-                Kind::Tid if word > 0 => held.push((word as usize - 1, place)),
-                Kind::Tid => {}
-                Kind::Data => _ = values.of(word),
-            }
-        };
-        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
-            look(*word, *kind, &mut objects);
-        }
-        let mut next = 0;
-        while let Some(object) = objects.at(next) {
-            let at = layout.object(object);
-            if let Some(kinds) = self.fields(flat.words[at]) {
-                for (number, kind) in kinds.iter().enumerate() {
-                    let word = needed.shown(object, number, flat.words[at + 1 + number]);
-                    look(word, *kind, &mut objects);
-                }
-            }
-            next += 1;
-        }
-        let (reached, known, named) = (objects.count, values.known, values.names);
-        let mut out = Out::new(keys, (flat.words.len() + held.len()) * layout.threads);
-        starts.clear();
-        let mut own: SmallVec<[u8; 8]> = SmallVec::new();
-        for thread in 0..layout.threads {
-            starts.push(out.len());
-            own.clear();
-            own.extend_from_slice(named);
-            let mut values = ValueNames { names: &mut own, known };
-            let mut write = |word: i64, kind: Kind, objects: &mut Names<'_>, out: &mut Out<'_>| {
-                out.push(match kind {
-                    Kind::Plain => word,
-                    Kind::Ref => objects.of(word),
-                    Kind::Tid if word == 0 => 0,
-                    Kind::Tid => 1 + i64::from(word as usize - 1 != thread),
-                    Kind::Data => values.of(word),
-                });
-            };
-            self.thread_words(flat, thread, |word, kind| write(word, kind, &mut objects, &mut out));
-            let mut next = reached;
-            while let Some(object) = objects.at(next) {
-                let at = layout.object(object);
-                let head = flat.words[at];
-                write(head, Kind::Plain, &mut objects, &mut out);
-                if let Some(kinds) = self.fields(head) {
-                    for (number, kind) in kinds.iter().enumerate() {
-                        let word = needed.shown(object, number, flat.words[at + 1 + number]);
-                        write(word, *kind, &mut objects, &mut out);
-                    }
-                }
-                next += 1;
-            }
-            for (_, place) in held.iter().filter(|(holder, _)| *holder == thread) {
-                out.push(i64::from(*place));
-            }
-            objects.keep(reached);
-        }
-        starts.push(out.len());
+    /// Where the calls of a packed state end, and where its thread part.
+    pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
+        let mut reader = Reader { bytes, at: self.calls_length(bytes) };
+        let start = reader.at;
+        reader.count();
+        let length = reader.count();
+        (start, reader.at + length)
     }
 
-    /// Where the calls of a packed state end, and where what threads do.
-    pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
-        let start = self.calls_length(bytes);
-        let front = usize::from(u16::from_le_bytes([bytes[start + 2], bytes[start + 3]]));
-        (start, start + HEADER + front)
+    /// Where the parts of a packed state are.
+    fn parts_of(&self, bytes: &[u8]) -> Parts {
+        let mut reader = Reader { bytes, at: self.calls_length(bytes) };
+        let (own, length) = (reader.count(), reader.count());
+        let threads = reader.at;
+        let shared = threads + length;
+        reader.at = shared;
+        let reached = reader.count();
+        let (mut values, mut words) = (0, reader.at);
+        if self.values > 0 {
+            values = bytes[words];
+            words += 1;
+        }
+        Parts { own, threads, shared, reached, values, words }
     }
 
     /// How many bytes of a packed state, from its start, say how many calls each thread has left.
+    #[inline]
     fn calls_length(&self, bytes: &[u8]) -> usize {
-        let mut reader = Reader { bytes, at: 0 };
-        if self.calls {
-            for _ in 0..self.layout.threads {
-                reader.word();
-            }
+        if !self.calls {
+            return 0;
         }
+        let threads = self.layout.threads;
+        if bytes.iter().take(threads).all(|byte| *byte < 0x80) {
+            return threads;
+        }
+        let mut reader = Reader { bytes, at: 0 };
+        (0..threads).for_each(|_| _ = reader.word());
         reader.at
     }
 
@@ -613,6 +472,22 @@ impl Form {
     }
 }
 
+/// Where the parts of a packed state are, and what they begin with.
+pub(crate) struct Parts {
+    /// How many objects only threads reach.
+    own: usize,
+    /// Where the words of the threads start.
+    threads: usize,
+    /// Where the shared part starts.
+    shared: usize,
+    /// How many objects the shared variables reach.
+    reached: usize,
+    /// How many values have names in the shared part.
+    values: u8,
+    /// Where the words of the shared variables start.
+    words: usize,
+}
+
 /// Appends a word: small ones, of either sign, take one byte.
 #[inline]
 fn push(out: &mut Vec<u8>, word: i64) {
@@ -632,6 +507,17 @@ fn push_long(out: &mut Vec<u8>, mut rest: u64) {
     out.push(rest as u8);
 }
 
+/// Bytes from this one on are the start of something longer.
+const LONG: u8 = 0x80;
+
+/// Appends a count: small ones take one byte.
+fn push_count(out: &mut Vec<u8>, count: usize) {
+    match u8::try_from(count) {
+        Ok(byte @ ..LONG) => out.push(byte),
+        _ => push_long(out, count as u64),
+    }
+}
+
 /// Whether each of some words, as they are written, is at least the other.
 pub(crate) fn at_least(more: &[u8], less: &[u8]) -> bool {
     let (mut more, mut less) = (Reader { bytes: more, at: 0 }, Reader { bytes: less, at: 0 });
@@ -641,6 +527,12 @@ pub(crate) fn at_least(more: &[u8], less: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// A word that takes one byte.
+#[inline]
+fn small(byte: u8) -> i64 {
+    i64::from(byte >> 1) ^ -i64::from(byte & 1)
 }
 
 pub(crate) struct Reader<'a> {
@@ -668,11 +560,25 @@ impl Reader<'_> {
         u16::from_le_bytes([self.bytes[self.at - 2], self.bytes[self.at - 1]])
     }
 
+    /// A count, as [`push_count`] writes it.
+    #[inline]
+    fn count(&mut self) -> usize {
+        let byte = self.bytes[self.at];
+        self.at += 1;
+        if byte < LONG {
+            return usize::from(byte);
+        }
+        self.long(byte) as usize
+    }
+
     #[inline]
     pub fn word(&mut self) -> i64 {
         let byte = self.bytes[self.at];
         self.at += 1;
-        let rest = if byte < 0x80 { u64::from(byte) } else { self.long(byte) };
+        if byte < 0x80 {
+            return small(byte);
+        }
+        let rest = self.long(byte);
         (rest >> 1) as i64 ^ -((rest & 1) as i64)
     }
 

@@ -357,7 +357,7 @@ impl Successors<'_> {
                 && !trail.managed
                 && match ended {
                     Ended::Yielded(at) => forward(at),
-                    Ended::Returned(_) => true,
+                    Ended::Returned => true,
                     Ended::Refused | Ended::Faulted => false,
                 };
             if trail.bounded {
@@ -369,7 +369,7 @@ impl Successors<'_> {
                     // Recovery has no other thread to wait for.
                     Ended::Refused | Ended::Faulted => self.recovery_ends(None, way),
                     Ended::Yielded(at) => self.recovery(&next, lines, routine, at, way),
-                    Ended::Returned(_) => {
+                    Ended::Returned => {
                         space.finish_alone(&mut next, system);
                         for image in &mut next.images {
                             image.flushed &= !(1 << system);

@@ -247,14 +247,15 @@ impl Successors<'_> {
         let region = form.layout.thread(thread);
         let live = &form.live[operation][end];
         let kept: Words = live.iter().map(|(word, _)| next.words[region + word]).collect();
-        let mut trail = Trail::default();
+        let mut trail: Box<Trail> = self.workspace.trails.pop().unwrap_or_default();
         let mut paths: SmallVec<[(u32, u32); 8]> = SmallVec::new();
         let mut at = node;
+        let mut made = None;
         for steps in 1..=MAX_NODES {
             match self.execute(next, thread, operation, at, &[], &mut trail) {
                 Ended::Yielded(to) => at = to,
                 // It waits for something: then it stays where it is.
-                Ended::Returned(_) | Ended::Refused | Ended::Faulted => return None,
+                Ended::Returned | Ended::Refused | Ended::Faulted => break,
             }
             paths.extend_from_slice(&trail.path);
             let same =
@@ -262,10 +263,12 @@ impl Successors<'_> {
             if at == end && same {
                 next.words[region + NODE] = at as i64;
                 self.space.coverage.went_along(operation, &paths);
-                return Some(steps);
+                made = Some(steps);
+                break;
             }
         }
-        None
+        self.workspace.trails.push(trail);
+        made
     }
 }
 

@@ -1,5 +1,6 @@
 //! What happens on the way from a state to its successors.
 
+use crate::canonical::Before;
 use crate::flat::Flat;
 use smallvec::SmallVec;
 
@@ -109,6 +110,8 @@ pub struct Successor<'a> {
     pub from: Option<(usize, usize)>,
     /// What comes of it.
     pub stop: Stop<'a>,
+    /// What is known of the state that it comes of, for those who pack it.
+    pub before: Option<&'a Before<'a>>,
 }
 
 /// Where a transition ends.

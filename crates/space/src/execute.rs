@@ -17,12 +17,12 @@ pub(crate) struct Wrong;
 pub(crate) type Words = SmallVec<[i64; 8]>;
 
 /// How a run along the edges ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// At a node where others may run.
     Yielded(usize),
-    /// With the return of the operation.
-    Returned(Words),
+    /// With the return of the operation: [`Trail::answer`].
+    Returned,
     /// It cannot be made.
     Refused,
     /// It went wrong.
@@ -49,20 +49,22 @@ pub(crate) enum Passed {
     IfReturns { number: usize, value: Words },
 }
 
-/// What a step did besides changing the state.
+/// What a step did besides changing the state. It is used again for the next step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
-    pub choices: SmallVec<[u32; 2]>,
-    pub arities: SmallVec<[u32; 2]>,
-    pub path: SmallVec<[(u32, u32); 4]>,
-    pub accesses: SmallVec<[Access; 4]>,
-    pub passed: SmallVec<[Passed; 1]>,
+    pub choices: Vec<u32>,
+    pub arities: Vec<u32>,
+    pub path: Vec<(u32, u32)>,
+    pub accesses: Vec<Access>,
+    pub passed: Vec<Passed>,
+    /// What the operation answered, if it returned.
+    pub answer: Words,
     /// Whether it made or freed an object.
     pub managed: bool,
     /// Whether the bound on objects refused it.
     pub bounded: bool,
     /// The lines of which a fence took images away.
-    pub settled: SmallVec<[LineId; 2]>,
+    pub settled: Vec<LineId>,
 }
 
 impl Trail {
@@ -81,7 +83,7 @@ impl Trail {
     pub fn next_choices(&self) -> Option<SmallVec<[u32; 2]>> {
         let turn =
             (0..self.choices.len()).rev().find(|&i| self.choices[i] + 1 < self.arities[i])?;
-        let mut next: SmallVec<[u32; 2]> = self.choices[..=turn].into();
+        let mut next = SmallVec::from_slice(&self.choices[..=turn]);
         next[turn] += 1;
         Some(next)
     }
@@ -257,7 +259,9 @@ impl Execution<'_> {
             self.trail.path.push((at as u32, edge as u32));
             match &node.goals[edge] {
                 Goal::Return(value) => {
-                    return self.env().words(value).map_or(Ended::Faulted, Ended::Returned);
+                    let Ok(answer) = self.env().words(value) else { return Ended::Faulted };
+                    self.trail.answer = answer;
+                    return Ended::Returned;
                 }
                 Goal::Node(next) => at = *next,
             }
@@ -302,7 +306,9 @@ impl Execution<'_> {
                 return Ok(if number == 0 { Entered::Not } else { Entered::Stuck });
             }
         }
-        self.pass(fork, fork.acts.len())?;
+        if !fork.points.is_empty() {
+            self.pass(fork, fork.acts.len())?;
+        }
         Ok(Entered::Through)
     }
 
@@ -410,11 +416,21 @@ impl Execution<'_> {
             }
             Act::Write { to, value } => {
                 let to = self.resolve(to, true)?;
-                let words = self.env().words(value)?;
-                self.store(to, &words);
+                if value.width == 1 {
+                    let word = self.env().scalar(value)?;
+                    self.store(to, &[word]);
+                } else {
+                    let words = self.env().words(value)?;
+                    self.store(to, &words);
+                }
                 Ok(true)
             }
-            Act::Cas { into, cells } => self.cas(*into, cells),
+            Act::Cas { into, cells } => match &cells[..] {
+                [(address, expected, new)] if address.width == 1 => {
+                    self.cas_word(*into, address, (expected, new))
+                }
+                _ => self.cas(*into, cells),
+            },
             Act::Swap { into, at, value } => {
                 let at = self.resolve(at, true)?;
                 let new = self.env().words(value)?;
@@ -571,6 +587,27 @@ impl Execution<'_> {
         });
     }
 
+    /// A `cas` of one word.
+    fn cas_word(
+        &mut self,
+        into: usize,
+        address: &Address,
+        (expected, new): (&Code, &Code),
+    ) -> Performed {
+        let at = self.resolve(address, true)?;
+        let env = self.env();
+        let (expected, new) = (env.scalar(expected)?, env.scalar(new)?);
+        let success = self.flat.words[at.at] == expected;
+        self.fence();
+        if success {
+            self.store(at, &[new]);
+        } else if let Some(access) = self.trail.accesses.last_mut() {
+            access.refused = Some(expected);
+        }
+        self.set(into, &[i64::from(success)]);
+        Ok(true)
+    }
+
     fn cas(&mut self, into: usize, cells: &[(Address, Code, Code)]) -> Performed {
         let mut success = true;
         let mut writes: SmallVec<[(Range, Words, Words); 2]> = SmallVec::new();
@@ -593,11 +630,6 @@ impl Execution<'_> {
             for (at, _, new) in writes {
                 self.store(at, &new);
             }
-        } else if let ([(_, expected, _)], Some(access)) =
-            (&writes[..], self.trail.accesses.last_mut())
-            && let [expected] = expected[..]
-        {
-            access.refused = Some(expected);
         }
         self.set(into, &[i64::from(success)]);
         Ok(true)

@@ -140,6 +140,11 @@ impl Layout {
     pub fn object(&self, object: usize) -> usize {
         self.heap + object * self.stride
     }
+
+    /// How many objects there are in a state of so many words.
+    pub fn objects(&self, words: usize) -> usize {
+        words.saturating_sub(self.heap) / self.stride
+    }
 }
 
 /// What is executed, and what it answers: the operations, then `recover` and `recover(t)` where the

@@ -43,7 +43,7 @@ mod workspace;
 pub use alone::{Alone, AloneStep};
 pub use any_values::{DataUse, NotAlike};
 pub use bounds::{Bounds, Reductions};
-pub use canonical::Renaming;
+pub use canonical::{Before, Renaming};
 pub use code::Class;
 pub use coverage::Unreached;
 pub use crash::CrashCounts;

@@ -3,7 +3,7 @@
 use crate::alone::LockWords;
 use crate::any_values::{Known, Passing, largest_at_start, passing};
 use crate::bounds::{Bounds, Reductions};
-use crate::canonical::{Form, Renaming, at_least};
+use crate::canonical::{Before, Form, Renaming, at_least};
 use crate::code::{Class, Routine, routines};
 use crate::coverage::{Coverage, Unreached, set};
 use crate::crash::{CrashCounts, LeftByCrashes};
@@ -197,6 +197,7 @@ fn form_of(
         lines,
         resolve: resolve_at(program),
         roles,
+        is_even: layout.field_kinds.iter().all(|kinds| kinds.len() + 1 == layout.stride),
         layout,
     }
 }
@@ -582,7 +583,19 @@ impl Space {
 
     /// Packs a state into its canonical form.
     pub fn pack(&self, flat: &Flat, workspace: &mut Workspace, out: &mut Vec<u8>) -> Renaming {
-        self.form.pack(flat, &mut workspace.scratch, out)
+        self.form.pack(flat, None, &mut workspace.scratch, out)
+    }
+
+    /// The same for a state that comes of one of which so much is known
+    /// ([`Successor::before`](crate::Successor::before)).
+    pub fn pack_after(
+        &self,
+        before: Option<&Before<'_>>,
+        flat: &Flat,
+        workspace: &mut Workspace,
+        out: &mut Vec<u8>,
+    ) -> Renaming {
+        self.form.pack(flat, before, &mut workspace.scratch, out)
     }
 
     /// Packs a state with its threads in a given order: one of the forms that its orbit has.
@@ -628,8 +641,8 @@ impl Space {
     }
 
     /// Where two parts of a packed state end: the first says how many calls each thread has left,
-    /// and no other part depends on that; the second says what threads do, the rest what the heap
-    /// looks like.
+    /// and no other part depends on that; the second says what threads do, the rest what the shared
+    /// variables hold and reach, which does not depend on the second.
     pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
         self.form.parts(bytes)
     }

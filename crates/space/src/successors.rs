@@ -1,5 +1,6 @@
 //! The ways on from a state: every call, step and response, with what reductions take together.
 
+use crate::canonical::Before;
 use crate::event::{Action, Event, Made, Stop, Successor, Visit};
 use crate::execute::{Ended, Execution, Passed, Trail, Words, holds};
 use crate::flat::{Asks, Flat, interrupted, interrupted_of, operation_of, returning, running};
@@ -17,6 +18,8 @@ pub(crate) struct Successors<'a> {
     pub space: &'a Space,
     pub workspace: &'a mut Workspace,
     visit: &'a mut dyn Visit,
+    /// What is known of the state that it starts from.
+    before: Option<&'a Before<'a>>,
     pub actions: Vec<Made>,
     pub events: Vec<Event>,
     /// Where the moving thread is, if it is inside an operation.
@@ -52,11 +55,13 @@ impl<'a> Successors<'a> {
         space: &'a Space,
         workspace: &'a mut Workspace,
         visit: &'a mut dyn Visit,
+        before: Option<&'a Before<'a>>,
     ) -> Successors<'a> {
         Successors {
             space,
             workspace,
             visit,
+            before,
             actions: Vec::new(),
             events: Vec::new(),
             start: None,
@@ -148,8 +153,8 @@ impl<'a> Successors<'a> {
         {
             self.made_up = self.makes_up_for_crash(thread, next);
         }
-        let (actions, events) = (&self.actions[..], &self.events[..]);
-        self.visit.visit(Successor { thread, actions, events, from, stop })
+        let (actions, events, before) = (&self.actions[..], &self.events[..], self.before);
+        self.visit.visit(Successor { thread, actions, events, from, stop, before })
     }
 
     /// Every call that an idle thread may make.
@@ -201,19 +206,22 @@ impl<'a> Successors<'a> {
             }
             self.made(thread, invoke);
             self.events.push(call);
-            let on =
-                self.take(&next, thread, (*operation, routine.entry), None, &mut |this, after, _| {
-                    match after {
-                        Ok((flat, false)) if this.space.calls_apart => {
-                            this.go_on(flat, thread, *operation, Phase::Trailing)
-                        }
-                        Ok((flat, false)) if this.space.reductions.merged_events => {
-                            this.go_on(flat, thread, *operation, Phase::Leading)
-                        }
-                        Ok((flat, _)) => this.stop(thread, None, Stop::State(flat)),
-                        Err(()) => this.stop(thread, None, Stop::Fault),
+            let on = self.take(
+                &next,
+                thread,
+                (*operation, routine.entry),
+                None,
+                &mut |this, after, _| match after {
+                    Ok((flat, false)) if this.space.calls_apart => {
+                        this.go_on(flat, thread, *operation, Phase::Trailing)
                     }
-                });
+                    Ok((flat, false)) if this.space.reductions.merged_events => {
+                        this.go_on(flat, thread, *operation, Phase::Leading)
+                    }
+                    Ok((flat, _)) => this.stop(thread, None, Stop::State(flat)),
+                    Err(()) => this.stop(thread, None, Stop::Fault),
+                },
+            );
             self.workspace.pool.push(next);
             self.actions.clear();
             self.events.clear();
@@ -400,7 +408,8 @@ impl<'a> Successors<'a> {
                 next.words[region + NODE] = at as i64;
                 then(self, Ok((next, false)), trail)
             }
-            Ended::Returned(value) => {
+            Ended::Returned => {
+                let value = &trail.answer;
                 space.coverage.returned_from(operation);
                 let resolved = interrupted_of(next.words[region + STATUS]);
                 space.finish_alone(next, thread);
@@ -408,8 +417,10 @@ impl<'a> Successors<'a> {
                     responded = true;
                     self.made(thread, Action::Respond);
                     self.events.push(match resolved {
-                        None => Event::Return { thread, operation, value },
-                        Some((operation, _)) => Event::Resolve { thread, operation, value },
+                        None => Event::Return { thread, operation, value: value.clone() },
+                        Some((operation, _)) => {
+                            Event::Resolve { thread, operation, value: value.clone() }
+                        }
                     });
                 } else {
                     next.words[region + STATUS] = match resolved {
@@ -417,7 +428,7 @@ impl<'a> Successors<'a> {
                         Some((operation, _)) => interrupted(operation, Asks::Done),
                     };
                     let at = region + layout.locals_at;
-                    next.words[at..at + value.len()].copy_from_slice(&value);
+                    next.words[at..at + value.len()].copy_from_slice(value);
                 }
                 then(self, Ok((next, true)), trail)
             }
@@ -465,15 +476,17 @@ impl Space {
         visit: &mut dyn Visit,
     ) {
         let mut flat = std::mem::take(&mut workspace.flat);
-        self.unpack(bytes, &mut flat);
+        let mut kept = std::mem::take(&mut workspace.kept);
+        let parts = self.form.unpack(bytes, &mut flat);
+        let before = self.form.before((bytes, &parts), &flat, &mut kept);
         // What is known matters to calls only.
         let threads = self.program().threads.len();
         let is_idle = |thread: usize| flat.words[self.form.layout.thread(thread) + STATUS] == 0;
         let known = match (0..threads).any(is_idle) {
-            true => known.max(self.form.largest(&flat)),
+            true => known.max(self.form.largest(&flat, &parts)),
             false => known,
         };
-        let mut enumeration = Successors::new(self, workspace, visit);
+        let mut enumeration = Successors::new(self, workspace, visit, before.as_ref());
         let mut on = true;
         for thread in 0..threads {
             on = on && enumeration.thread(&flat, thread, known);
@@ -482,6 +495,7 @@ impl Space {
             enumeration.crashes(&flat);
         }
         workspace.flat = flat;
+        workspace.kept = kept;
     }
 
     /// Every way on for one thread; crashes of the system for the one after the last.
@@ -493,7 +507,7 @@ impl Space {
         workspace: &mut Workspace,
         visit: &mut dyn Visit,
     ) {
-        let mut enumeration = Successors::new(self, workspace, visit);
+        let mut enumeration = Successors::new(self, workspace, visit, None);
         let Some(lines) = &self.form.lines else {
             if thread < self.form.layout.threads {
                 enumeration.thread(flat, thread, known);

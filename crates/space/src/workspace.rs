@@ -1,6 +1,6 @@
 //! Memory that is used again from state to state.
 
-use crate::canonical::Scratch;
+use crate::canonical::{Kept, Scratch};
 use crate::crash::Recovered;
 use crate::execute::Trail;
 use crate::flat::Flat;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub struct Workspace {
     pub(crate) scratch: Scratch,
     pub(crate) flat: Flat,
+    /// What is needed in it.
+    pub(crate) kept: Kept,
     pub(crate) pool: Vec<Flat>,
     /// Boxed: they are large, and taken and put back for each step.
     #[allow(clippy::vec_box)]

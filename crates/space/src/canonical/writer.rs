@@ -1,6 +1,8 @@
 //! Writing a state: names are given to objects and values in the order in which they are met.
 
-use super::{Form, HEADER, Needed, Scratch, push};
+use super::before::Before;
+use super::needed::Needed;
+use super::{Form, LONG, Scratch, push, push_count};
 use crate::flat::Flat;
 use crate::layout::{CALLS, Kind};
 use crate::lines::{Image, LineId};
@@ -15,11 +17,16 @@ pub(super) struct Out<'a> {
 impl<'a> Out<'a> {
     /// Room for so many words.
     pub fn new(bytes: &'a mut Vec<u8>, words: usize) -> Out<'a> {
-        let most = words * LONGEST + HEADER;
+        Out::resume(bytes, 0, words)
+    }
+
+    /// Room for so many words after the first so many bytes.
+    pub fn resume(bytes: &'a mut Vec<u8>, at: usize, words: usize) -> Out<'a> {
+        let most = at + (words + HEADER) * LONGEST;
         if bytes.len() < most {
             bytes.resize(most, 0);
         }
-        Out { bytes, at: 0 }
+        Out { bytes, at }
     }
 
     /// Appends a word: small ones, of either sign, take one byte.
@@ -34,6 +41,25 @@ impl<'a> Out<'a> {
         }
     }
 
+    /// Leaves room for so many bytes; returns where.
+    #[inline(always)]
+    fn skip(&mut self, count: usize) -> usize {
+        self.at += count;
+        self.at - count
+    }
+
+    /// Puts two counts in a place that is too short for them.
+    #[cold]
+    fn put_header(&mut self, place: usize, own: usize, length: usize) {
+        let mut counts = Vec::new();
+        push_count(&mut counts, own);
+        push_count(&mut counts, length);
+        let more = counts.len() - HEADER;
+        self.bytes.copy_within(place + HEADER..self.at, place + counts.len());
+        self.bytes[place..place + counts.len()].copy_from_slice(&counts);
+        self.at += more;
+    }
+
     /// What was written.
     pub fn written(&self) -> &[u8] {
         &self.bytes[..self.at]
@@ -46,6 +72,9 @@ impl<'a> Out<'a> {
 
 /// A word takes at most so many bytes.
 const LONGEST: usize = 10;
+
+/// How many bytes the thread part begins with, if both of its counts are small.
+const HEADER: usize = 2;
 
 #[cold]
 fn push_long(out: &mut [u8], mut at: usize, mut rest: u64) -> usize {
@@ -76,6 +105,11 @@ impl<'a> Names<'a> {
             order.resize(objects, 0);
         }
         Names { names, order, count: 0 }
+    }
+
+    /// So many objects have names.
+    pub fn resume(names: &'a mut [u32], order: &'a mut [u32], count: usize) -> Names<'a> {
+        Names { names, order, count }
     }
 
     /// The name of what a word refers to, which is given one if it has none.
@@ -132,6 +166,22 @@ impl ValueNames<'_> {
     }
 }
 
+/// How many objects and values have names.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Named {
+    pub objects: usize,
+    pub values: u8,
+}
+
+/// The shared part of a state, which has its names.
+pub(super) struct SharedPart<'a> {
+    pub named: Named,
+    /// Its bytes, if they are known; otherwise its words are the first so many bytes that are
+    /// written.
+    known: Option<&'a [u8]>,
+    end: usize,
+}
+
 /// A state that is being written, with the names given so far.
 ///
 /// What is done for each word is inlined, and the writer is never lent to what is not: so its parts
@@ -146,34 +196,135 @@ pub(super) struct Writer<'a> {
     out: Out<'a>,
 }
 
-impl<'a> Writer<'a> {
-    /// Writes a state with its threads in this order; returns where its crash part starts.
-    pub(super) fn write(
-        form: &'a Form,
-        flat: &'a Flat,
-        scratch: &'a mut Scratch,
-        (threads, position): (&[usize], &'a [u8]),
-        out: &mut Vec<u8>,
-    ) -> usize {
-        let layout = &form.layout;
-        let count = (flat.words.len() - layout.heap) / layout.stride;
-        let Scratch { names, order, needed, values, written, .. } = scratch;
+impl Form {
+    /// Gives names to what the shared variables reach, and finds out which words are needed.
+    pub(super) fn name_shared<'a>(
+        &self,
+        flat: &Flat,
+        before: Option<&Before<'a>>,
+        scratch: &mut Scratch,
+    ) -> SharedPart<'a> {
+        let count = self.layout.objects(flat.words.len());
+        let Some(before) = before else {
+            self.find_needed(flat, None, scratch);
+            return self.name_anew(flat, count, scratch);
+        };
+        if !before.is_kept(self, flat, scratch) {
+            return self.name_anew(flat, count, scratch);
+        }
+        let Scratch { names, order, values, .. } = scratch;
+        let named = Named { objects: before.reached, values: before.values };
+        Names::new(names, order, count);
+        for (name, (of, object)) in (0..).zip(names.iter_mut().zip(order)).take(named.objects) {
+            (*of, *object) = (name + 1, name);
+        }
         values.clear();
-        values.resize(form.values, 0);
+        values.resize(self.values, 0);
+        for (name, of) in (1..=named.values).zip(values) {
+            *of = name;
+        }
+        SharedPart { named, known: Some(before.shared), end: 0 }
+    }
+
+    fn name_anew<'a>(&self, flat: &Flat, count: usize, scratch: &mut Scratch) -> SharedPart<'a> {
+        let Scratch { names, order, values, .. } = scratch;
         let mut objects = Names::new(names, order, count);
-        if !form.heap {
+        if !self.heap {
             (1..=count).for_each(|object| _ = objects.of(object as i64));
         }
-        let values = ValueNames { names: values, known: 0 };
-        let written = Out::new(written, flat.words.len() + threads.len());
-        let mut writer = Writer { form, flat, objects, needed, position, values, out: written };
-        writer.state(threads);
+        let objects = objects.count;
+        values.clear();
+        values.resize(self.values, 0);
+        self.write_shared(flat, Named { objects, values: 0 }, &[], scratch)
+    }
+
+    /// Writes the words of the shared part, at the start.
+    fn write_shared<'a>(
+        &self,
+        flat: &Flat,
+        named: Named,
+        position: &[u8],
+        scratch: &mut Scratch,
+    ) -> SharedPart<'a> {
+        let mut writer = Writer::resume(self, flat, named, (position, 0), scratch);
+        for (word, kind) in flat.words.iter().zip(&self.layout.shared_kinds) {
+            writer.word(*word, *kind);
+        }
+        writer.objects_from(0);
+        SharedPart { named: writer.named(), known: None, end: writer.out.at }
+    }
+
+    /// Writes a state whose shared part has its names; returns where its crash part starts.
+    pub(super) fn write_parts(
+        &self,
+        flat: &Flat,
+        shared: &SharedPart<'_>,
+        (threads, position): (&[usize], &[u8]),
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> usize {
+        // Its words name threads by their new places.
+        let moved = || position.iter().enumerate().any(|(old, new)| usize::from(*new) != old);
+        let with_places = (self.tids && (shared.known.is_none() || moved()))
+            .then(|| self.write_shared(flat, shared.named, position, scratch));
+        let SharedPart { named, known, end: start } = *with_places.as_ref().unwrap_or(shared);
+        let mut writer = Writer::resume(self, flat, named, (position, start), scratch);
+        if self.calls {
+            for &thread in threads {
+                writer.out.push(flat.words[self.layout.thread(thread) + CALLS]);
+            }
+        }
+        let header = writer.out.skip(HEADER);
+        for &thread in threads {
+            self.thread_words(flat, thread, |word, kind| writer.word(word, kind));
+        }
+        writer.objects_from(named.objects);
+        let (own, length) = (writer.objects.count - named.objects, writer.out.at - header - HEADER);
+        match (u8::try_from(own), u8::try_from(length)) {
+            (Ok(own @ ..LONG), Ok(length @ ..LONG)) => {
+                writer.out.bytes[header..header + HEADER].copy_from_slice(&[own, length]);
+            }
+            _ => writer.out.put_header(header, own, length),
+        }
         out.clear();
-        out.extend_from_slice(writer.out.written());
-        match form.links || form.lines.is_some() {
+        out.extend_from_slice(&writer.out.bytes[start..writer.out.at]);
+        match known {
+            Some(bytes) => out.extend_from_slice(bytes),
+            None => {
+                push_count(out, named.objects);
+                if self.values > 0 {
+                    out.push(named.values);
+                }
+                out.extend_from_slice(&writer.out.bytes[..start]);
+            }
+        }
+        match self.links || self.lines.is_some() {
             true => writer.rest(out),
             false => out.len(),
         }
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// A writer that goes on where so much has a name and so many bytes are written, with the
+    /// threads at these places.
+    #[inline(always)]
+    fn resume(
+        form: &'a Form,
+        flat: &'a Flat,
+        named: Named,
+        (position, at): (&'a [u8], usize),
+        scratch: &'a mut Scratch,
+    ) -> Writer<'a> {
+        let Scratch { names, order, needed, values, written, .. } = scratch;
+        let objects = Names::resume(names, order, named.objects);
+        let values = ValueNames { names: values, known: named.values };
+        let out = Out::resume(written, at, flat.words.len() + form.layout.threads);
+        Writer { form, flat, objects, needed, position, values, out }
+    }
+
+    fn named(&self) -> Named {
+        Named { objects: self.objects.count, values: self.values.known }
     }
 
     /// What few models have. The writer is given away: see [`Writer`].
@@ -189,33 +340,14 @@ impl<'a> Writer<'a> {
         crash_part
     }
 
-    /// The state without what few models have.
+    /// Writes the objects from this place of their order on, and those that are met then.
     #[inline(always)]
-    fn state(&mut self, threads: &[usize]) {
-        let (form, flat) = (self.form, self.flat);
-        let layout = &form.layout;
-        if form.calls {
-            for &thread in threads {
-                self.out.push(flat.words[layout.thread(thread) + CALLS]);
-            }
-        }
-        let start = self.out.at;
-        self.out.at += HEADER;
-        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
-            self.word(*word, *kind);
-        }
-        for &thread in threads {
-            form.thread_words(flat, thread, |word, kind| self.word(word, kind));
-        }
-        let front = u16::try_from(self.out.at - start - HEADER).unwrap_or(u16::MAX);
-        let mut next = 0;
+    fn objects_from(&mut self, place: usize) {
+        let mut next = place;
         while let Some(object) = self.objects.at(next) {
             self.object(object);
             next += 1;
         }
-        let count = u16::try_from(next).unwrap_or(u16::MAX);
-        self.out.bytes[start..start + 2].copy_from_slice(&count.to_le_bytes());
-        self.out.bytes[start + 2..start + HEADER].copy_from_slice(&front.to_le_bytes());
     }
 
     /// Writes an object.
@@ -320,10 +452,16 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A set of threads, renamed.
+    /// A set of threads, renamed; recovery, which comes after the last, is no thread of a state.
     fn moved(&self, threads: u64) -> u64 {
-        let of = self.position.iter().enumerate().filter(|(old, _)| threads >> old & 1 == 1);
-        of.fold(0, |set, (_, new)| set | 1 << new)
+        let old = (0..self.form.layout.threads).filter(|old| threads >> old & 1 == 1);
+        old.fold(0, |set, old| set | 1 << self.place(old))
+    }
+
+    /// Where a thread is written.
+    #[inline(always)]
+    fn place(&self, thread: usize) -> usize {
+        self.position.get(thread).map_or(thread, |new| usize::from(*new))
     }
 
     /// A word as it would be written, if that is known already; otherwise something large.
@@ -355,7 +493,7 @@ impl<'a> Writer<'a> {
         let layout = &self.form.layout;
         let mut links: SmallVec<[[usize; 4]; 4]> = SmallVec::new();
         for link in &self.flat.links {
-            let thread = self.position[link.thread] as usize;
+            let thread = self.place(link.thread);
             let at = match link.at.checked_sub(layout.heap) {
                 None => link.at,
                 Some(inside) => match self.objects.names[inside / layout.stride] {
