@@ -83,8 +83,9 @@ pub(crate) struct Form {
     pub lines: Option<Lines>,
     /// The number of `recover(t)` among the routines, if there is one.
     pub resolve: Option<usize>,
-    /// What may still be read through which reference, if fields that are not needed are dropped.
-    pub roles: Option<Roles>,
+    /// What may still be read through which reference, if fields that are not needed are dropped,
+    /// and which words hold references through which something may be read.
+    pub roles: Option<(Roles, Holders)>,
     /// Which words hold references.
     pub holders: Holders,
     /// Whether all objects have as many words.

@@ -193,33 +193,32 @@ impl Successors<'_> {
         })
     }
 
-    /// Takes a thread to the end of its attempt, if that is doomed: changes `next`, the state, and
-    /// says by how many steps.
+    /// Takes a thread to the end of its attempt, if that is doomed; the state then, and by how many
+    /// steps. The state is one without dead fields: what is not needed any more must not keep an
+    /// object from being out of reach.
     pub fn end_attempt(
         &mut self,
-        next: &mut Flat,
+        flat: &Flat,
         thread: usize,
         operation: usize,
         node: usize,
-    ) -> Option<usize> {
+    ) -> Option<(Flat, usize)> {
         let space = self.space;
         let layout = &space.form.layout;
         let region = layout.thread(thread);
-        // What is not needed any more must not keep an object from being out of reach.
-        space.form.forget_dead_fields(next, &mut self.workspace.scratch);
         // What a dead word holds must make no difference.
         let mut start: Region = SmallVec::from_elem(Word::Dead, layout.region);
         let live = space.form.live[operation][node].iter().map(|(word, _)| *word);
         for word in (0..layout.locals_at).chain(live) {
-            start[word] = Word::Is(next.words[region + word]);
+            start[word] = Word::Is(flat.words[region + word]);
         }
         let mut attempt = Attempt {
             of: &mut *self,
-            flat: next,
+            flat,
             thread,
             operation,
             marked: false,
-            start: start.clone(),
+            start: SmallVec::from_slice(&start),
             nodes: 0,
             end: None,
             edges: SmallVec::new(),
@@ -229,9 +228,13 @@ impl Successors<'_> {
         if end == node {
             return None;
         }
-        let steps = self.run_to(next, thread, operation, node, end)?;
+        let mut next = self.copy(flat);
+        let Some(steps) = self.run_to(&mut next, thread, operation, node, end) else {
+            self.workspace.pool.push(next);
+            return None;
+        };
         space.coverage.may_go_along(operation, &edges);
-        Some(steps)
+        Some((next, steps))
     }
 
     /// Makes the steps of a doomed attempt.
@@ -286,7 +289,7 @@ impl<'s> Attempt<'_, 's, '_> {
     /// As [`Execution::take`](crate::execute::Execution) does, with what is known.
     fn forks(&mut self, node: usize, forks: &'s [Fork], words: &Region) -> Result<(), NotDoomed> {
         for fork in forks {
-            let mut after = words.clone();
+            let mut after = Region::from_slice(words);
             let (entered, certain) = self.enter(fork, &mut after)?;
             if entered {
                 match fork.then.is_empty() {
@@ -306,7 +309,9 @@ impl<'s> Attempt<'_, 's, '_> {
     fn enter(&mut self, fork: &Fork, words: &mut Region) -> Result<(bool, bool), NotDoomed> {
         let mut certain = true;
         for (number, act) in fork.acts.iter().enumerate() {
-            self.pass(fork, number, words)?;
+            if !fork.points.is_empty() {
+                self.pass(fork, number, words)?;
+            }
             match self.perform(act, words)? {
                 Can::Yes => {}
                 Can::Perhaps => certain &= number > 0,
@@ -360,6 +365,13 @@ impl<'s> Attempt<'_, 's, '_> {
                     return Err(NotDoomed);
                 }
             }
+            Act::Assign { at, value } if value.width == 1 => {
+                let word = match value.op {
+                    Op::Slot(from) => words[from],
+                    _ => self.scalar(value, words)?.map_or(Word::Unknown, Word::Is),
+                };
+                self.set(*at, &[word], words)?;
+            }
             Act::Assign { at, value } => {
                 let value: Region = match (&value.op, self.value(value, words)?) {
                     (Op::Slot(from), _) => SmallVec::from_slice(&words[*from..*from + value.width]),
@@ -369,17 +381,23 @@ impl<'s> Attempt<'_, 's, '_> {
                 self.set(*at, &value, words)?;
             }
             Act::Read { into, from } => {
-                let value = self.read(from, words)?;
+                if into.at < self.of.space.form.layout.locals_at {
+                    return Err(NotDoomed);
+                }
+                self.read(from, words, into.at + usize::from(into.wrap))?;
                 if into.wrap {
                     self.set(into.at, &[Word::Is(1)], words)?;
                 }
-                self.set(into.at + usize::from(into.wrap), &value, words)?;
             }
             Act::Cas { into, cells } => {
                 let [(address, expected, new)] = &cells[..] else { return Err(NotDoomed) };
-                self.value(new, words)?;
-                let Some(expected) = self.value(expected, words)? else { return Err(NotDoomed) };
-                if !self.always_fails(address, &expected, words)? {
+                // A `cas` of several words at once is left alone.
+                if address.width != 1 {
+                    return Err(NotDoomed);
+                }
+                self.scalar(new, words)?;
+                let expected = self.scalar(expected, words)?.ok_or(NotDoomed)?;
+                if !self.always_fails(address, expected, words)? {
                     return Err(NotDoomed);
                 }
                 self.set(*into, &[Word::Is(0)], words)?;
@@ -424,39 +442,49 @@ impl<'s> Attempt<'_, 's, '_> {
         Ok((object, start + index * address.width))
     }
 
-    /// What is read, now or later.
-    fn read(&mut self, address: &Address, words: &Region) -> Result<Region, NotDoomed> {
+    /// Puts into locals what is read, now or later.
+    fn read(
+        &mut self,
+        address: &Address,
+        words: &mut Region,
+        into: usize,
+    ) -> Result<(), NotDoomed> {
         let (object, at) = self.place(address, words)?;
+        let to = &mut words[into..into + address.width];
         let class = address.class;
         let written = &self.of.space.privacy.written[self.thread];
         let lasts = written.binary_search(&class).is_err()
             || self.of.settled_word(self.flat, class, object).is_some();
-        Ok(match class {
+        match class {
             _ if lasts => {
-                let read = &self.flat.words[at..at + address.width];
-                read.iter().map(|word| Word::Is(*word)).collect()
+                for (word, read) in to.iter_mut().zip(&self.flat.words[at..]) {
+                    *word = Word::Is(*read);
+                }
             }
             Class::Shared(variable) if address.width == 1 && address.element.is_none() => {
-                SmallVec::from_slice(&[Word::ReadFrom(variable)])
+                to[0] = Word::ReadFrom(variable);
             }
-            _ => SmallVec::from_elem(Word::Unknown, address.width),
-        })
+            _ => to.fill(Word::Unknown),
+        }
+        Ok(())
     }
 
     /// Whether a `cas` fails, now and later.
     fn always_fails(
         &mut self,
         address: &Address,
-        expected: &[i64],
+        expected: i64,
         words: &Region,
     ) -> Result<bool, NotDoomed> {
         let (object, _) = self.place(address, words)?;
-        let ([expected], None) = (expected, &address.element) else { return Ok(false) };
+        if address.element.is_some() {
+            return Ok(false);
+        }
         if let Some(word) = self.of.settled_word(self.flat, address.class, object) {
-            return Ok(word != *expected);
+            return Ok(word != expected);
         }
         Ok(match address.class {
-            Class::Shared(variable) => self.never_again(variable, *expected),
+            Class::Shared(variable) => self.never_again(variable, expected),
             Class::Field(..) => false,
         })
     }
@@ -508,9 +536,13 @@ impl<'s> Attempt<'_, 's, '_> {
         right: &Code,
         words: &Region,
     ) -> Result<Option<bool>, NotDoomed> {
-        let values = (self.value(left, words)?, self.value(right, words)?);
+        if left.width != 1 {
+            let values = (self.value(left, words)?, self.value(right, words)?);
+            return Ok(values.0.zip(values.1).map(|(left, right)| left == right));
+        }
+        let values = (self.scalar(left, words)?, self.scalar(right, words)?);
         let read_from = |code: &Code| match code.op {
-            Op::Slot(at) if code.width == 1 => match words[at] {
+            Op::Slot(at) => match words[at] {
                 Word::ReadFrom(variable) => Some(variable),
                 Word::Is(_) | Word::Unknown | Word::Dead => None,
             },
@@ -522,8 +554,8 @@ impl<'s> Attempt<'_, 's, '_> {
             (None, Some(value)) => (read_from(left), value),
             (None, None) => return Ok(None),
         };
-        let (Some(variable), [value]) = (variable, &value[..]) else { return Ok(None) };
-        Ok(self.never_again(variable, *value).then_some(false))
+        let Some(variable) = variable else { return Ok(None) };
+        Ok(self.never_again(variable, value).then_some(false))
     }
 
     /// What an expression comes to, if that is known. It must not go wrong.

@@ -31,24 +31,40 @@ impl Successors<'_> {
         if !space.ample && space.lasting.is_none() || self.actions.len() > MAX_TOGETHER {
             return None;
         }
+        // The state without its dead fields, once it is needed.
+        let mut emptied = None;
+        let mut on = None;
         for other in 0..space.form.layout.threads {
             let region = space.form.layout.thread(other);
             let Some((operation, false)) = operation_of(flat.words[region + STATUS]) else {
                 continue;
             };
             let node = flat.words[region + NODE] as usize;
-            if let Some(on) = self.take_back(flat, other, operation, node, (thread, from)) {
-                return Some(on);
+            let at = (operation, node);
+            if self.may_be_doomed(flat, other, operation, node) {
+                let emptied = emptied.get_or_insert_with(|| self.without_dead_fields(flat));
+                on = self.take_back(emptied, other, at, (thread, from));
             }
-            if space.ample
+            if on.is_none()
+                && space.ample
                 && self.maybe_private(other, operation, node)
                 && let Some(looked) = self.private_step(flat, other, operation)
             {
-                let at = (operation, node);
-                return Some(self.take_step(flat, other, at, looked, (thread, from)));
+                on = Some(self.take_step(flat, other, at, looked, (thread, from)));
+            }
+            if on.is_some() {
+                break;
             }
         }
-        None
+        self.workspace.pool.extend(emptied);
+        on
+    }
+
+    fn without_dead_fields(&mut self, flat: &Flat) -> Flat {
+        let mut emptied = self.copy(flat);
+        let form = &self.space.form;
+        form.forget_dead_fields(&mut emptied, self.before, &mut self.workspace.scratch);
+        emptied
     }
 
     /// Takes a private step of a thread, after one of another.
@@ -73,24 +89,18 @@ impl Successors<'_> {
     /// Takes a thread to the end of a doomed attempt, after a step of another.
     fn take_back(
         &mut self,
-        flat: &Flat,
+        emptied: &Flat,
         other: usize,
-        operation: usize,
-        node: usize,
+        (operation, node): (usize, usize),
         (thread, from): (usize, Option<(usize, usize)>),
     ) -> Option<bool> {
-        if !self.may_be_doomed(flat, other, operation, node) {
-            return None;
-        }
-        let mut next = self.copy(flat);
+        let (next, steps) = self.end_attempt(emptied, other, operation, node)?;
         let made = self.actions.len();
-        let on = self.end_attempt(&mut next, other, operation, node).map(|steps| {
-            self.space.acted.doomed();
-            (0..steps).for_each(|_| self.made(other, Action::Step));
-            self.stop(thread, from, Stop::State(&next))
-        });
+        self.space.acted.doomed();
+        (0..steps).for_each(|_| self.made(other, Action::Step));
+        let on = self.stop(thread, from, Stop::State(&next));
         self.actions.truncate(made);
         self.workspace.pool.push(next);
-        on
+        Some(on)
     }
 }

@@ -100,6 +100,7 @@ impl Roles {
     }
 
     /// The words of an object of a struct that may be read through a reference in a role.
+    #[inline]
     pub fn read(&self, role: Role, of: usize) -> WordSet {
         self.reads[role * self.structs + of]
     }
@@ -161,6 +162,20 @@ impl Holders {
             fields: fields
                 .map(|(of, kinds)| of_kinds(kinds, 0, &|roles, word| roles.of_field(of, word)))
                 .collect(),
+        }
+    }
+
+    /// Those through which something may be read.
+    pub fn readers(&self, roles: &Roles) -> Holders {
+        let reads = |(_, role): &(usize, Role)| {
+            roles.reads[role * roles.structs..][..roles.structs].iter().any(|words| *words != 0)
+        };
+        let of = |holders: &Vec<(usize, Role)>| holders.iter().copied().filter(reads).collect();
+        Holders {
+            shared: of(&self.shared),
+            variables: of(&self.variables),
+            live: self.live.iter().map(|nodes| nodes.iter().map(of).collect()).collect(),
+            fields: self.fields.iter().map(of).collect(),
         }
     }
 }

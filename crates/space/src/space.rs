@@ -177,8 +177,12 @@ fn form_of(
         && lines.is_none();
     let mut actions = edges.flat_map(|edge| &edge.actions).map(|(action, _)| action);
     let roles = if drops_fields { Roles::of(program, &layout) } else { None };
+    let holders = Holders::of(&layout, &live, roles.as_ref());
+    let with_readers = |roles: Roles| {
+        let readers = holders.readers(&roles);
+        (roles, readers)
+    };
     Form {
-        holders: Holders::of(&layout, &live, roles.as_ref()),
         type_stable: bounds.memory == Memory::TypeStable,
         live,
         // Memory that is given back and taken again has what it held, so it is no garbage.
@@ -196,7 +200,8 @@ fn form_of(
         links: actions.any(|action| matches!(action, IrAction::LoadLinked { .. })),
         lines,
         resolve: resolve_at(program),
-        roles,
+        roles: roles.map(with_readers),
+        holders,
         is_even: layout.field_kinds.iter().all(|kinds| kinds.len() + 1 == layout.stride),
         layout,
     }
@@ -611,7 +616,7 @@ impl Space {
 
     /// Empties the fields that the packed form of a state does not keep; all names stay.
     pub fn forget_dead_fields(&self, flat: &mut Flat, workspace: &mut Workspace) {
-        self.form.forget_dead_fields(flat, &mut workspace.scratch);
+        self.form.forget_dead_fields(flat, None, &mut workspace.scratch);
     }
 
     /// The orders in which interchangeable threads may stand; at most `limit` of them.

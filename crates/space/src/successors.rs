@@ -19,7 +19,7 @@ pub(crate) struct Successors<'a> {
     pub workspace: &'a mut Workspace,
     visit: &'a mut dyn Visit,
     /// What is known of the state that it starts from.
-    before: Option<&'a Before<'a>>,
+    pub(crate) before: Option<&'a Before<'a>>,
     pub actions: Vec<Made>,
     pub events: Vec<Event>,
     /// Where the moving thread is, if it is inside an operation.

@@ -1,6 +1,7 @@
 //! What is known of a state when those that come of it are packed: most steps change nothing that
 //! the shared variables reach, and then the shared part of the bytes is as it was.
 
+use super::needed::Need;
 use super::{Form, Parts, Scratch};
 use crate::flat::Flat;
 use crate::roles::WordSet;
@@ -24,6 +25,7 @@ pub(crate) struct Kept {
     /// Because shared variables hold something.
     by_shared: Vec<WordSet>,
     needed: Vec<WordSet>,
+    grown: Vec<(usize, WordSet)>,
 }
 
 impl Form {
@@ -38,15 +40,13 @@ impl Form {
         if !self.heap || self.links || self.lines.is_some() {
             return None;
         }
-        let Kept { by_shared, needed } = &mut *kept;
+        let Kept { by_shared, needed, grown } = &mut *kept;
         by_shared.clear();
         needed.clear();
-        if self.roles.is_some() {
-            let mut grown = Vec::new();
-            needed.resize(self.layout.objects(flat.words.len()), 0);
-            self.need_by_shared(flat, needed, &mut grown);
-            by_shared.extend_from_slice(needed);
-            self.need_by_threads(flat, needed, &mut grown);
+        if let Some(mut need) = Need::new(self, flat, needed, grown) {
+            need.by_shared();
+            by_shared.extend_from_slice(need.needed);
+            need.by_threads();
         }
         let shared = &bytes[parts.shared..];
         let Parts { reached, values, .. } = *parts;

@@ -1,11 +1,11 @@
 //! Which words of objects are needed in a state (see `roles.rs`): what may be read through a shared
 //! variable, a variable of a thread or a needed field that holds the object.
 
-use super::{Form, Scratch};
+use super::{Before, Form, Scratch};
 use crate::flat::{Flat, operation_of};
 use crate::layout::{Layout, NODE, STATUS};
 use crate::lines::struct_of;
-use crate::roles::WordSet;
+use crate::roles::{Holders, Roles, WordSet};
 
 /// For each object, the words that are needed. Empty if all are.
 #[derive(Default)]
@@ -33,6 +33,81 @@ impl Needed {
     }
 }
 
+/// What is found out about a state.
+pub(super) struct Need<'a> {
+    roles: &'a Roles,
+    readers: &'a Holders,
+    layout: &'a Layout,
+    words: &'a [i64],
+    pub needed: &'a mut Vec<WordSet>,
+    /// Objects of which more is needed than was known.
+    grown: &'a mut Vec<(usize, WordSet)>,
+}
+
+impl<'a> Need<'a> {
+    /// Nothing is needed yet; `None` if all is, in any state. `needed` is empty.
+    pub fn new(
+        form: &'a Form,
+        flat: &'a Flat,
+        needed: &'a mut Vec<WordSet>,
+        grown: &'a mut Vec<(usize, WordSet)>,
+    ) -> Option<Need<'a>> {
+        let (roles, readers) = form.roles.as_ref()?;
+        let (layout, words) = (&form.layout, &flat.words[..]);
+        needed.resize(layout.objects(words.len()), 0);
+        Some(Need { roles, readers, layout, words, needed, grown })
+    }
+
+    /// What is needed because shared variables hold it.
+    pub fn by_shared(&mut self) {
+        for &(word, role) in &self.readers.shared {
+            self.held(self.words[word], role);
+        }
+        self.further();
+    }
+
+    /// What is needed because threads hold it.
+    pub fn by_threads(&mut self) {
+        for thread in 0..self.layout.threads {
+            let region = &self.words[self.layout.thread(thread)..][..self.layout.region];
+            for &(word, role) in &self.readers.variables {
+                self.held(region[word], role);
+            }
+            if let Some((operation, false)) = operation_of(region[STATUS]) {
+                for &(word, role) in &self.readers.live[operation][region[NODE] as usize] {
+                    self.held(region[word], role);
+                }
+            }
+        }
+        self.further();
+    }
+
+    /// Notes what may be read of an object through a role that holds it.
+    #[inline(always)]
+    fn held(&mut self, word: i64, role: usize) {
+        let Ok(object) = usize::try_from(word - 1) else { return };
+        let Some(of) = struct_of(self.words[self.layout.object(object)]) else { return };
+        let more = self.roles.read(role, of) & !self.needed[object];
+        if more != 0 {
+            self.needed[object] |= more;
+            self.grown.push((object, more));
+        }
+    }
+
+    /// What is needed through the fields that are.
+    fn further(&mut self) {
+        while let Some((object, more)) = self.grown.pop() {
+            let at = self.layout.object(object);
+            let Some(of) = struct_of(self.words[at]) else { continue };
+            for &(word, role) in &self.readers.fields[of] {
+                if more >> word & 1 == 1 {
+                    self.held(self.words[at + 1 + word], role);
+                }
+            }
+        }
+    }
+}
+
 impl Form {
     /// Finds out which words of objects are needed. If what the shared variables need is known, and
     /// nothing that they reach has changed, it is not found out again.
@@ -44,97 +119,37 @@ impl Form {
     ) {
         let Scratch { needed: Needed(needed), grown, .. } = scratch;
         needed.clear();
+        let Some(mut need) = Need::new(self, flat, needed, grown) else { return };
+        match by_shared {
+            Some(known) => need.needed[..known.len()].copy_from_slice(known),
+            None => need.by_shared(),
+        }
+        need.by_threads();
+    }
+
+    /// Empties the words of objects that are not needed, in a state that comes of one of which so
+    /// much is known.
+    pub fn forget_dead_fields(
+        &self,
+        flat: &mut Flat,
+        before: Option<&Before<'_>>,
+        scratch: &mut Scratch,
+    ) {
         if self.roles.is_none() {
             return;
         }
-        let objects = self.layout.objects(flat.words.len());
-        match by_shared {
-            Some(known) => {
-                needed.extend_from_slice(known);
-                needed.resize(objects, 0);
-            }
-            None => {
-                needed.resize(objects, 0);
-                self.need_by_shared(flat, needed, grown);
-            }
+        match before {
+            Some(before) => _ = before.is_kept(self, flat, scratch),
+            None => self.find_needed(flat, None, scratch),
         }
-        self.need_by_threads(flat, needed, grown);
-    }
-
-    /// What is needed because shared variables hold it.
-    pub(super) fn need_by_shared(
-        &self,
-        flat: &Flat,
-        needed: &mut [WordSet],
-        grown: &mut Vec<(usize, WordSet)>,
-    ) {
-        for &(word, role) in &self.holders.shared {
-            self.need(flat, flat.words[word], role, needed, grown);
-        }
-        self.need_further(flat, needed, grown);
-    }
-
-    /// What is needed because threads hold it.
-    pub(super) fn need_by_threads(
-        &self,
-        flat: &Flat,
-        needed: &mut [WordSet],
-        grown: &mut Vec<(usize, WordSet)>,
-    ) {
-        let layout = &self.layout;
-        for thread in 0..layout.threads {
-            let region = &flat.words[layout.thread(thread)..][..layout.region];
-            for &(word, role) in &self.holders.variables {
-                self.need(flat, region[word], role, needed, grown);
-            }
-            if let Some((operation, false)) = operation_of(region[STATUS]) {
-                for &(word, role) in &self.holders.live[operation][region[NODE] as usize] {
-                    self.need(flat, region[word], role, needed, grown);
-                }
-            }
-        }
-        self.need_further(flat, needed, grown);
-    }
-
-    /// What may be read of an object through a role that holds it.
-    #[inline]
-    fn need(
-        &self,
-        flat: &Flat,
-        word: i64,
-        role: usize,
-        needed: &mut [WordSet],
-        grown: &mut Vec<(usize, WordSet)>,
-    ) {
-        let (Some(roles), Ok(object)) = (&self.roles, usize::try_from(word - 1)) else { return };
-        let Some(of) = struct_of(flat.words[self.layout.object(object)]) else { return };
-        let more = roles.read(role, of) & !needed[object];
-        if more != 0 {
-            needed[object] |= more;
-            grown.push((object, more));
-        }
-    }
-
-    /// What is needed through the fields that are.
-    fn need_further(&self, flat: &Flat, needed: &mut [WordSet], grown: &mut Vec<(usize, WordSet)>) {
-        while let Some((object, more)) = grown.pop() {
-            let at = self.layout.object(object);
-            let Some(of) = struct_of(flat.words[at]) else { continue };
-            for &(word, role) in &self.holders.fields[of] {
-                if more >> word & 1 == 1 {
-                    self.need(flat, flat.words[at + 1 + word], role, needed, grown);
-                }
-            }
-        }
-    }
-
-    /// Empties the words of objects that are not needed.
-    pub fn forget_dead_fields(&self, flat: &mut Flat, scratch: &mut Scratch) {
-        self.find_needed(flat, None, scratch);
         let Layout { heap, stride, .. } = self.layout;
-        for (object, words) in flat.words[heap..].chunks_mut(stride).enumerate() {
-            for (number, word) in words[1..].iter_mut().enumerate() {
-                *word = scratch.needed.shown(object, number, *word);
+        for (words, needed) in flat.words[heap..].chunks_exact_mut(stride).zip(&scratch.needed.0) {
+            let mut rest = *needed;
+            for word in &mut words[1..] {
+                if rest & 1 == 0 {
+                    *word = 0;
+                }
+                rest >>= 1;
             }
         }
     }
