@@ -340,9 +340,8 @@ impl<'a, P: Product> Search<'a, P> {
     pub(crate) fn split<'b>(&self, bytes: &'b [u8]) -> Split<'b> {
         let parts = self.product.parts(bytes);
         let allowance = if self.options.calls { parts.allowance } else { 0 };
-        let (before, back) = bytes.split_at(parts.front);
-        let (allowance, front) = before.split_at(allowance);
-        Split { allowance, front, back }
+        let (kept, back) = bytes.split_at(parts.front);
+        Split { kept, allowance, back }
     }
 
     /// Whether whatever goes wrong from the second goes wrong from the first: two allowances and

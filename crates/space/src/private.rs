@@ -21,12 +21,7 @@ impl Successors<'_> {
 
     /// Looks at the next step of the thread: `None` unless it can be taken and concerns no other
     /// thread, whatever it chooses.
-    pub fn private_step(
-        &mut self,
-        flat: &Flat,
-        thread: usize,
-        operation: usize,
-    ) -> Option<Looked> {
+    pub fn private_step(&mut self, flat: &Flat, thread: usize, operation: usize) -> Option<Looked> {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
         let mut marked = false;

@@ -201,19 +201,22 @@ impl<'a> Successors<'a> {
             }
             self.made(thread, invoke);
             self.events.push(call);
-            let on =
-                self.take(&next, thread, (*operation, routine.entry), None, &mut |this, after, _| {
-                    match after {
-                        Ok((flat, false)) if this.space.calls_apart => {
-                            this.go_on(flat, thread, *operation, Phase::Trailing)
-                        }
-                        Ok((flat, false)) if this.space.reductions.merged_events => {
-                            this.go_on(flat, thread, *operation, Phase::Leading)
-                        }
-                        Ok((flat, _)) => this.stop(thread, None, Stop::State(flat)),
-                        Err(()) => this.stop(thread, None, Stop::Fault),
+            let on = self.take(
+                &next,
+                thread,
+                (*operation, routine.entry),
+                None,
+                &mut |this, after, _| match after {
+                    Ok((flat, false)) if this.space.calls_apart => {
+                        this.go_on(flat, thread, *operation, Phase::Trailing)
                     }
-                });
+                    Ok((flat, false)) if this.space.reductions.merged_events => {
+                        this.go_on(flat, thread, *operation, Phase::Leading)
+                    }
+                    Ok((flat, _)) => this.stop(thread, None, Stop::State(flat)),
+                    Err(()) => this.stop(thread, None, Stop::Fault),
+                },
+            );
             self.workspace.pool.push(next);
             self.actions.clear();
             self.events.clear();
