@@ -11,7 +11,7 @@ use crate::product::{Product, Step, To};
 use crate::runs::{Order, Runs};
 use crate::search::{ANY_RANK, Search, Wrong};
 use crate::store::{AHEAD, Added, Batch, Candidate, Node, NodeId, Reading, Split, Store};
-use crate::store::{hash, mixed, owner_of};
+use crate::store::{hash, owner_of};
 use linchpin_verdict::Inconclusive;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -145,6 +145,7 @@ impl Outbox {
     }
 
     /// What was found, to be added; `None` if there is no room for its back.
+    #[inline]
     fn candidate(&self, found: &Found, store: &Store) -> Option<Candidate<'_>> {
         let Found { hash, start, front, end, back, set, parent, .. } = *found;
         let back = match back {
@@ -157,7 +158,8 @@ impl Outbox {
 }
 
 fn recent_place(hash: u64, back: u32, set: u32) -> usize {
-    let bits = mixed(hash ^ u64::from(back) << 32 ^ u64::from(set));
+    let bits = hash ^ u64::from(back) << 32 ^ u64::from(set);
+    let bits = (bits ^ bits >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (bits >> (u64::BITS - RECENT_BITS)) as usize
 }
 
@@ -524,21 +526,23 @@ impl<P: Product> Search<'_, P> {
         let mut found = Runs::new(rows, |found: &Found| found.order).items();
         let mut new = New::default();
         loop {
-            let batch: Batch<(usize, &Found)> = found.by_ref().take(AHEAD).collect();
-            if batch.is_empty() || new.is_full {
+            let (mut candidates, mut orders) = (Batch::new(), Batch::new());
+            for (number, found) in found.by_ref().take(AHEAD) {
+                match boxes[number].candidate(found, &self.store) {
+                    Some(candidate) => candidates.push(candidate),
+                    None => new.is_full = true,
+                }
+                orders.push(found.order);
+            }
+            if candidates.is_empty() || new.is_full {
                 return new;
             }
-            let candidates: Batch<Candidate<'_>> = batch
-                .iter()
-                .filter_map(|(number, found)| boxes[*number].candidate(found, &self.store))
-                .collect();
-            new.is_full |= candidates.len() < batch.len();
             let beside = store.beside(&candidates);
-            for ((of, candidate), beside) in batch.iter().zip(&candidates).zip(beside) {
+            for ((order, candidate), beside) in orders.iter().zip(&candidates).zip(&beside) {
                 let covers =
                     |one: (&[u8], u32), other: (&[u8], u32)| self.covers(worker, one, other);
-                match beside.map(|beside| store.add(candidate, beside, covers)) {
-                    Some(Added::New(id)) => new.nodes.push((of.1.order, id)),
+                match (*beside).map(|beside| store.add(candidate, beside, covers)) {
+                    Some(Added::New(id)) => new.nodes.push((*order, id)),
                     Some(Added::Known) => {}
                     Some(Added::Full) | None => new.is_full = true,
                 }

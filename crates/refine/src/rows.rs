@@ -21,9 +21,11 @@ struct Piece<const N: usize> {
     /// For each column, an even number that is not larger than any of its numbers: what is kept is
     /// the difference.
     least: [u32; N],
-    /// How many bits of a row are before each column, and how many the column takes: at least 1.
+    /// The largest difference that each column has room for: all bits of at least one.
+    masks: [u32; N],
+    /// How many bits of a row are before each column. INVARIANT: all columns but the last have 32
+    /// at most, so there is room for eight columns.
     starts: [u8; N],
-    widths: [u8; N],
     /// How many bits a row takes.
     stride: u16,
 }
@@ -109,32 +111,37 @@ impl<const N: usize> Piece<N> {
                 most[column] = most[column].max(number | 1);
             }
         }
-        let (mut starts, mut widths, mut stride) = ([0; N], [0; N], 0);
+        let (mut starts, mut masks, mut stride) = ([0; N], [0; N], 0);
         for column in 0..N {
+            let width = (most[column] - least[column]).ilog2() + 1;
             starts[column] = stride as u8;
-            widths[column] = ((most[column] - least[column]).ilog2() + 1) as u8;
-            stride += u16::from(widths[column]);
+            masks[column] = u32::MAX >> (u32::BITS - width);
+            stride += width as u16;
         }
-        let bits = rows.len() * usize::from(stride);
-        let bytes = vec![0; bits.div_ceil(8) + BEYOND].into_boxed_slice();
-        let mut piece = Piece { bytes, least, starts, widths, stride };
-        for (at, row) in rows.iter().enumerate() {
-            piece.put(at, row);
-        }
+        let mut piece = Piece { bytes: Box::default(), least, masks, starts, stride };
+        piece.bytes = piece.packed(rows);
         piece
     }
 
-    /// Puts a row where there is none yet.
-    fn put(&mut self, at: usize, row: &[u32; N]) {
-        let start = at * usize::from(self.stride);
-        for (column, number) in row.iter().enumerate() {
-            let bit = start + usize::from(self.starts[column]);
-            let number = u64::from(number - self.least[column]) << (bit & 7);
-            // It has at most five bytes in them.
-            for (byte, more) in self.bytes[bit >> 3..].iter_mut().zip(number.to_le_bytes()) {
-                *byte |= more;
+    /// Rows as they are kept.
+    fn packed(&self, rows: &[[u32; N]]) -> Box<[u8]> {
+        let bits = rows.len() * usize::from(self.stride);
+        let mut bytes = Vec::with_capacity(bits.div_ceil(8) + BEYOND);
+        // The bits that are not in the bytes yet: fewer than 32, so there is room for 32 more.
+        let (mut waiting, mut count) = (0, 0);
+        for row in rows {
+            for (column, number) in row.iter().enumerate() {
+                waiting |= u64::from(number - self.least[column]) << count;
+                count += self.masks[column].count_ones();
+                if count >= u32::BITS {
+                    bytes.extend_from_slice(&(waiting as u32).to_le_bytes());
+                    (waiting, count) = (waiting >> u32::BITS, count - u32::BITS);
+                }
             }
         }
+        bytes.extend_from_slice(&waiting.to_le_bytes()[..count.div_ceil(8) as usize]);
+        bytes.extend_from_slice(&[0; BEYOND]);
+        bytes.into_boxed_slice()
     }
 
     #[inline]
@@ -145,9 +152,8 @@ impl<const N: usize> Piece<N> {
             let bit = start + usize::from(self.starts[column]);
             let mut read = [0; 8];
             read.copy_from_slice(&self.bytes[bit >> 3..][..8]);
-            let mask = (1 << (self.widths[column] & 63)) - 1;
-            let kept = (u64::from_le_bytes(read) >> (bit & 7)) & mask;
-            *number = self.least[column].wrapping_add(kept as u32);
+            let kept = (u64::from_le_bytes(read) >> (bit & 7)) as u32 & self.masks[column];
+            *number = self.least[column].wrapping_add(kept);
         }
         row
     }

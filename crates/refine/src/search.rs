@@ -13,6 +13,7 @@
 //! Where states have ranks ([`Product::rank`]), those of a higher rank wait, once there are many
 //! states: most of them will turn out to be covered by states of a lower one.
 
+use crate::chunked::is_same;
 use crate::level::{Desk, Level};
 use crate::product::Product;
 use crate::store::{Added, NO_NODE, NodeId, Split, Store};
@@ -352,7 +353,7 @@ impl<'a, P: Product> Search<'a, P> {
         (allowance, set): (&[u8], u32),
         (less, larger): (&[u8], u32),
     ) -> bool {
-        (allowance == less || self.product.allows(allowance, less))
+        (is_same(allowance, less) || self.product.allows(allowance, less))
             && (set == larger
                 || self.options.antichain && self.product.is_subset(worker, set, larger))
     }

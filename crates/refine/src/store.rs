@@ -11,6 +11,7 @@
 //! for a state, and what many states need is asked for at once ([`Owned::beside`]): a miss of the
 //! cache costs more than all else that is done to add a state.
 
+use crate::chunked::is_same;
 use crate::components::{ComponentId, Components, Known, Strings};
 use crate::index::{self, Index};
 use crate::rows::Rows;
@@ -130,7 +131,7 @@ struct Allowances {
 impl Allowances {
     /// The number of an allowance; `None` if there are too many.
     fn number(&mut self, allowance: &[u8]) -> Option<u32> {
-        if self.items.get(self.last as usize).is_some_and(|last| **last == *allowance) {
+        if self.items.get(self.last as usize).is_some_and(|last| is_same(last, allowance)) {
             return Some(self.last);
         }
         if let Some(number) = self.numbers.get(allowance) {
@@ -229,9 +230,9 @@ impl Shard {
             }
             at = node.next;
         }
-        for (at, node) in young {
+        for (at, node) in &young {
             if covers(own, (&self.allowances.items[node.allowance as usize], node.set)) {
-                self.next.notes[at] = true;
+                self.next.notes[*at] = true;
             }
         }
         let number = u32::try_from(self.nodes.0.len()).ok().filter(|number| *number < index::END);
@@ -252,6 +253,8 @@ impl Shard {
 /// Shards that one worker adds to.
 pub(crate) struct Owned<'a> {
     shards: Vec<RwLockWriteGuard<'a, Shard>>,
+    /// Where each of its shards stands in the row.
+    places: [u8; SHARDS],
     owner: usize,
     owners: usize,
 }
@@ -270,12 +273,14 @@ pub(crate) const AHEAD: usize = 16;
 pub(crate) type Batch<T> = SmallVec<[T; AHEAD]>;
 
 impl Owned<'_> {
+    #[inline]
     fn shard(&self, hash: u64) -> &Shard {
-        &self.shards[shard_of(hash) / self.owners]
+        &self.shards[usize::from(self.places[shard_of(hash)])]
     }
 
+    #[inline]
     fn shard_mut(&mut self, hash: u64) -> &mut Shard {
-        &mut self.shards[shard_of(hash) / self.owners]
+        &mut self.shards[usize::from(self.places[shard_of(hash)])]
     }
 
     /// The numbers of the fronts of candidates; `None` for one if there is no room for more.
@@ -283,21 +288,23 @@ impl Owned<'_> {
     /// First it looks where each of them would be, then where the nodes would be, so that the
     /// misses of the cache overlap.
     pub fn beside(&mut self, candidates: &[Candidate<'_>]) -> Batch<Option<Beside>> {
-        let likely: Batch<Option<u32>> =
-            candidates.iter().map(|of| self.shard(of.hash).fronts.likely(of.hash)).collect();
-        let seen = candidates.iter().zip(&likely).map(|(of, likely)| {
+        let mut likely = [None; AHEAD];
+        for (likely, of) in likely.iter_mut().zip(candidates) {
+            *likely = self.shard(of.hash).fronts.likely(of.hash);
+        }
+        let seen = likely.iter().zip(candidates).map(|(likely, of)| {
             let fronts = &self.shard(of.hash).fronts;
             likely.map_or(0, |likely| fronts.look_at(likely, of.front.len()))
         });
         black_box(seen.fold(0, |all, seen| all ^ seen));
-        let beside: Batch<Option<Beside>> =
-            candidates.iter().map(|of| self.shard_mut(of.hash).beside(of)).collect();
-        let likely: Batch<Option<u32>> = candidates
-            .iter()
-            .zip(&beside)
-            .map(|(of, beside)| self.shard(of.hash).latest.likely((*beside)?.hash))
-            .collect();
-        let seen = candidates.iter().zip(&likely).map(|(of, likely)| {
+        let mut beside = Batch::new();
+        for of in candidates {
+            beside.push(self.shard_mut(of.hash).beside(of));
+        }
+        for ((likely, of), beside) in likely.iter_mut().zip(candidates).zip(&beside) {
+            *likely = beside.and_then(|beside| self.shard(of.hash).latest.likely(beside.hash));
+        }
+        let seen = likely.iter().zip(candidates).map(|(likely, of)| {
             let nodes = &self.shard(of.hash).nodes.0;
             likely.map_or(0, |likely| nodes.look_at(likely as usize))
         });
@@ -434,7 +441,8 @@ impl Store {
     /// What one of so many owners may add to.
     pub fn owning(&self, owner: usize, owners: usize) -> Owned<'_> {
         let shards = (owner..SHARDS).step_by(owners).map(|index| self.shard_mut(index)).collect();
-        Owned { shards, owner, owners }
+        let places = std::array::from_fn(|index| (index / owners) as u8);
+        Owned { shards, places, owner, owners }
     }
 
     /// The number of a back; `None` if there is no room for more.
