@@ -102,14 +102,34 @@ impl ChunkedBytes {
     pub fn get(&self, start: usize) -> &[u8] {
         let (chunk, at) = place_of_byte(start);
         let mut rest = &self.chunks[chunk][at..];
+        // Most strings are short.
+        if let Some((length, short)) = rest.split_first()
+            && *length < 0x80
+        {
+            return &short[..usize::from(*length)];
+        }
         let length = take(&mut rest);
         &rest[..length]
+    }
+
+    /// Looks at both ends of a string that is asked for soon, if it is about so long: what is
+    /// returned only has to be used.
+    pub fn look_at(&self, start: usize, length: usize) -> u8 {
+        let (chunk, at) = place_of_byte(start);
+        let end = self.chunks[chunk].get(at + length);
+        self.chunks[chunk][at] ^ end.copied().unwrap_or(0)
     }
 
     /// Bytes kept.
     pub fn bytes(&self) -> usize {
         self.chunks.iter().map(Vec::len).sum()
     }
+}
+
+/// Whether strings are the same. They are often empty, and to compare what is nowhere takes some
+/// processors a hundred times as long as to see that there is nothing to compare.
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && (one.is_empty() || one == other)
 }
 
 /// A length takes at most so many bytes.
@@ -125,6 +145,7 @@ fn push(out: &mut Vec<u8>, mut length: usize) {
 }
 
 /// Takes a length from the front.
+#[cold]
 fn take(bytes: &mut &[u8]) -> usize {
     let (mut length, mut shift) = (0, 0);
     while let Some((first, rest)) = bytes.split_first() {

@@ -5,7 +5,7 @@ use crate::chunked::{Chunked, ChunkedBytes};
 use crate::index::{self, Index};
 use crate::store::hash;
 use hashbrown::HashTable;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// How many tables there are, so that workers rarely wait for each other.
 const TABLES: usize = 32;
@@ -68,12 +68,20 @@ pub(crate) struct Strings {
 }
 
 impl Strings {
+    /// The number of a string, whose hash is known; `None` if it is not there.
+    #[inline]
+    pub fn find(&self, of: &[u8], hash: u64) -> Option<u32> {
+        self.index.find(hash, |start| self.strings.get(start as usize) == of)
+    }
+
     /// The number of a string, whose hash is known; `None` if there is no room for more.
+    #[inline]
     pub fn number(&mut self, of: &[u8], hash: u64) -> Option<u32> {
+        self.find(of, hash).or_else(|| self.add(of, hash))
+    }
+
+    fn add(&mut self, of: &[u8], hash: u64) -> Option<u32> {
         let Strings { strings, index } = self;
-        if let Some(number) = index.find(hash, |start| strings.get(start as usize) == of) {
-            return Some(number);
-        }
         let start = u32::try_from(strings.next(of.len())).ok();
         let number = start.filter(|start| *start < index::END)?;
         strings.push(of);
@@ -85,10 +93,16 @@ impl Strings {
         self.strings.get(number as usize)
     }
 
-    /// Looks where the string with this hash would be, at both ends: see [`Index::likely`].
-    pub fn likely(&self, hash: u64) -> Option<u8> {
-        let string = self.get(self.index.likely(hash)?);
-        Some(string.first()? ^ string.last()?)
+    /// The number that the string with this hash most likely has: see [`Index::likely`].
+    #[inline]
+    pub fn likely(&self, hash: u64) -> Option<u32> {
+        self.index.likely(hash)
+    }
+
+    /// Looks at a string: see [`ChunkedBytes::look_at`].
+    #[inline]
+    pub fn look_at(&self, number: u32, length: usize) -> u8 {
+        self.strings.look_at(number as usize, length)
     }
 
     /// How many bytes are kept.
@@ -99,24 +113,43 @@ impl Strings {
 
 /// Parts of states, each kept once.
 pub(crate) struct Components {
-    tables: Vec<Mutex<Strings>>,
+    tables: Vec<RwLock<Strings>>,
+}
+
+/// Parts of states, which none is added to for a while.
+pub(crate) struct Known<'a> {
+    tables: Vec<RwLockReadGuard<'a, Strings>>,
+}
+
+/// The table of parts with this hash.
+fn table_of(hash: u64) -> usize {
+    (hash >> 8) as usize % TABLES
 }
 
 impl Components {
     pub fn new() -> Components {
-        Components { tables: (0..TABLES).map(|_| Mutex::default()).collect() }
+        Components { tables: (0..TABLES).map(|_| RwLock::default()).collect() }
     }
 
-    fn table(&self, index: usize) -> MutexGuard<'_, Strings> {
-        self.tables[index].lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self, index: usize) -> RwLockReadGuard<'_, Strings> {
+        self.tables[index].read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn table_mut(&self, index: usize) -> RwLockWriteGuard<'_, Strings> {
+        self.tables[index].write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything, to read: no lock is taken for a component.
+    pub fn known(&self) -> Known<'_> {
+        Known { tables: (0..TABLES).map(|index| self.table(index)).collect() }
     }
 
     /// The number of a component; `None` if there is no room for more.
     pub fn number(&self, part: &[u8]) -> Option<ComponentId> {
         let hash = hash(part);
-        let index = (hash >> 8) as usize % TABLES;
-        let number = self.table(index).number(part, hash)?;
-        u32::try_from(number as usize * TABLES + index).ok()
+        let table = table_of(hash);
+        let number = self.table_mut(table).number(part, hash)?;
+        u32::try_from(number as usize * TABLES + table).ok()
     }
 
     /// Appends the bytes of a component.
@@ -127,5 +160,25 @@ impl Components {
     /// How many bytes they take.
     pub fn bytes(&self) -> usize {
         (0..TABLES).map(|index| self.table(index).bytes()).sum()
+    }
+}
+
+impl Known<'_> {
+    /// The number of a component; `None` if it is not there.
+    pub fn find(&self, part: &[u8]) -> Option<ComponentId> {
+        let hash = hash(part);
+        let table = table_of(hash);
+        let number = self.tables[table].find(part, hash)?;
+        u32::try_from(number as usize * TABLES + table).ok()
+    }
+
+    /// Looks at a component that is asked for soon: see [`ChunkedBytes::look_at`].
+    pub fn look_at(&self, id: ComponentId) -> u8 {
+        self.tables[id as usize % TABLES].look_at(id / TABLES as u32, 0)
+    }
+
+    /// The bytes of a component.
+    pub fn get(&self, id: ComponentId) -> &[u8] {
+        self.tables[id as usize % TABLES].get(id / TABLES as u32)
     }
 }

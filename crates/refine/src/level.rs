@@ -5,14 +5,15 @@
 //! the parts of the store that it owns, in the order in which one worker would have found it. So no
 //! worker waits for another but at the end of a phase, and the threads live as long as the level.
 
+use crate::components::ComponentId;
 use crate::crew::{Gate, together};
 use crate::product::{Product, Step, To};
+use crate::runs::{Order, Runs};
 use crate::search::{ANY_RANK, Search, Wrong};
-use crate::store::{Added, Candidate, NodeId, Split, hash, mixed, owner_of};
+use crate::store::{AHEAD, Added, Batch, Candidate, Node, NodeId, Reading, Split, Store};
+use crate::store::{hash, owner_of};
 use linchpin_verdict::Inconclusive;
-use smallvec::SmallVec;
-use std::hint::black_box;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -26,13 +27,10 @@ const SHARE: usize = 64;
 const SMALL: usize = 128;
 
 /// A worker takes so many states at a time.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = AHEAD;
 
 /// How often limits are looked at: once in so many states.
 const EVERY: usize = 256;
-
-/// So many states are looked for before the first of them is added.
-const AHEAD: usize = 16;
 
 /// What came of a level.
 pub(crate) enum Level {
@@ -47,10 +45,13 @@ pub(crate) enum Level {
 /// Different orders of the same steps lead to the same state, and are tried soon after each other.
 /// So what is put in was often put in before, and then need not be added again: most of these are
 /// noticed.
+///
+/// Those of different workers have lines of the cache of their own.
 #[derive(Default)]
+#[repr(align(128))]
 struct Outbox {
     found: Vec<Found>,
-    /// Allowances and fronts, one after the other.
+    /// Allowances and fronts, one after the other, and backs that are not known yet.
     bytes: Vec<u8>,
     /// For some bits of a hash, which one was found last. It may be gone.
     recent: Vec<u32>,
@@ -62,13 +63,32 @@ const RECENT_BITS: u32 = 12;
 /// A successor, with its bytes in the box.
 #[derive(Clone, Copy)]
 struct Found {
-    /// Which state of the piece it was found from, and which of its successors it is.
-    order: (u32, u32),
+    order: Order,
+    hash: u64,
     start: u32,
     front: u32,
     end: u32,
+    back: Back,
+    set: u32,
+    parent: NodeId,
+}
+
+/// The back of a successor.
+#[derive(Clone, Copy)]
+enum Back {
+    Known(ComponentId),
+    /// Its bytes come after the front, and end there.
+    New(u32),
+}
+
+/// A successor that is put into a box.
+struct Sent<'a> {
+    order: Order,
+    split: Split<'a>,
+    /// The hash of its front.
     hash: u64,
-    back: u32,
+    /// The number of its back, if it is known.
+    back: Option<ComponentId>,
     set: u32,
     parent: NodeId,
 }
@@ -81,52 +101,66 @@ impl Outbox {
     }
 
     /// Puts a state in, unless it is noticed that it is there; `None` if there is no room.
-    fn put(
-        &mut self,
-        order: (u32, u32),
-        split: Split<'_>,
-        hash: u64,
-        (back, set, parent): (u32, u32, NodeId),
-    ) -> Option<()> {
-        let place = recent_place(hash, back, set);
+    fn put(&mut self, sent: &Sent<'_>) -> Option<()> {
+        let Sent { order, split, hash, back, set, parent } = *sent;
+        let place = recent_place(hash, back.unwrap_or_else(|| self::hash(split.back) as u32), set);
         let number = self.recent[place];
-        if let Some(last) = self.found.get(number as usize) {
-            let same = (last.hash, last.back, last.set) == (hash, back, set);
-            let Candidate { allowance, front, .. } = self.candidate(last);
-            if same && front == split.front && allowance == split.allowance {
-                return Some(());
-            }
+        if let Some(last) = self.found.get(number as usize)
+            && self.is_same(last, sent)
+        {
+            return Some(());
         }
         self.recent[place] = u32::try_from(self.found.len()).ok()?;
         let start = u32::try_from(self.bytes.len()).ok()?;
-        self.bytes.extend_from_slice(split.allowance);
-        let front = u32::try_from(self.bytes.len()).ok()?;
-        self.bytes.extend_from_slice(split.front);
+        self.bytes.extend_from_slice(split.kept);
         let end = u32::try_from(self.bytes.len()).ok()?;
-        self.found.push(Found { order, start, front, end, hash, back, set, parent });
+        let back = match back {
+            Some(back) => Back::Known(back),
+            None => {
+                self.bytes.extend_from_slice(split.back);
+                Back::New(u32::try_from(self.bytes.len()).ok()?)
+            }
+        };
+        let front = start + split.allowance as u32;
+        self.found.push(Found { order, hash, start, front, end, back, set, parent });
         Some(())
     }
 
-    fn candidate(&self, found: &Found) -> Candidate<'_> {
-        let Found { start, front, end, hash, back, set, parent, .. } = *found;
-        let allowance = &self.bytes[start as usize..front as usize];
-        let front = &self.bytes[front as usize..end as usize];
-        Candidate { allowance, front, hash, back, set, parent }
+    /// Whether what was found is what is sent.
+    fn is_same(&self, found: &Found, sent: &Sent<'_>) -> bool {
+        let Found { hash, start, front, end, back, set, .. } = *found;
+        let same_back = match (back, sent.back) {
+            (Back::Known(back), Some(other)) => back == other,
+            (Back::New(until), None) => self.bytes(end, until) == sent.split.back,
+            _ => false,
+        };
+        same_back
+            && (hash, set) == (sent.hash, sent.set)
+            && (front - start) as usize == sent.split.allowance
+            && self.bytes(start, end) == sent.split.kept
+    }
+
+    fn bytes(&self, start: u32, end: u32) -> &[u8] {
+        &self.bytes[start as usize..end as usize]
+    }
+
+    /// What was found, to be added; `None` if there is no room for its back.
+    #[inline]
+    fn candidate(&self, found: &Found, store: &Store) -> Option<Candidate<'_>> {
+        let Found { hash, start, front, end, back, set, parent, .. } = *found;
+        let back = match back {
+            Back::Known(back) => back,
+            Back::New(until) => store.back(self.bytes(end, until))?,
+        };
+        let (allowance, front) = (self.bytes(start, front), self.bytes(front, end));
+        Some(Candidate { allowance, front, hash, back, set, parent })
     }
 }
 
 fn recent_place(hash: u64, back: u32, set: u32) -> usize {
-    let bits = mixed(hash ^ u64::from(back) << 32 ^ u64::from(set));
+    let bits = hash ^ u64::from(back) << 32 ^ u64::from(set);
+    let bits = (bits ^ bits >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (bits >> (u64::BITS - RECENT_BITS)) as usize
-}
-
-/// The state that successors are of.
-#[derive(Clone, Copy)]
-struct From {
-    /// Its place in the piece.
-    order: u32,
-    id: NodeId,
-    back: u32,
 }
 
 /// The successors of a state, their bytes one after the other.
@@ -157,10 +191,22 @@ struct Share {
     transitions: u64,
 }
 
+/// What a worker has in hands while it expands states.
+struct Hands<'h, W> {
+    store: Reading<'h>,
+    sizes: &'h [usize],
+    worker: &'h mut W,
+    boxes: &'h mut [Outbox],
+    share: Share,
+    /// The state that is expanded.
+    bytes: Vec<u8>,
+    successors: Successors,
+}
+
 /// What a worker has added: new nodes, and where in the order they came.
 #[derive(Default)]
 struct New {
-    nodes: Vec<((u32, u32), NodeId)>,
+    nodes: Vec<(Order, NodeId)>,
     is_full: bool,
 }
 
@@ -318,25 +364,22 @@ impl<P: Product> Search<'_, P> {
         if let Some(reason) = stopped {
             return Some(Level::Stopped(reason));
         }
-        let mut nodes = Vec::new();
-        for desk in &pieces.desks[..owners] {
-            let mut new = desk.new.lock().unwrap_or_else(PoisonError::into_inner);
-            if new.is_full {
-                return Some(Level::Stopped(too_large()));
-            }
-            nodes.append(&mut new.nodes);
+        let new: Vec<_> = pieces.desks[..owners]
+            .iter()
+            .map(|desk| desk.new.lock().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        if new.iter().any(|new| new.is_full) {
+            return Some(Level::Stopped(too_large()));
         }
-        // Those of each worker are in order: a few runs are merged.
-        nodes.sort_by_key(|(order, _)| *order);
-        next.extend(nodes.into_iter().map(|(_, id)| id));
+        let rows = new.iter().map(|new| &new.nodes[..]).collect();
+        for (_, run) in Runs::new(rows, |(order, _): &(Order, NodeId)| *order) {
+            next.extend(run.iter().map(|(_, id)| *id));
+        }
         None
     }
 
     /// One worker's share of a piece: it takes states until there are none left before the first
     /// that goes wrong.
-    ///
-    /// A state is not expanded if one that was added later, in this level, covers it: whatever goes
-    /// wrong from it goes wrong from the other as soon.
     fn expand(
         &self,
         piece: &[NodeId],
@@ -346,52 +389,66 @@ impl<P: Product> Search<'_, P> {
     ) -> Share {
         let Pieces { sizes, next, stop, .. } = pieces;
         let store = self.store.reading();
-        let (mut share, mut bytes) = (Share::default(), Vec::new());
-        let mut successors = Successors::default();
+        let (share, bytes, successors) = Default::default();
+        let mut hands = Hands { store, sizes, worker, boxes, share, bytes, successors };
         loop {
             let start = next.fetch_add(AT_ONCE, Ordering::Relaxed);
             if start >= piece.len().min(stop.load(Ordering::Relaxed)) {
-                return share;
+                return hands.share;
             }
             if start.is_multiple_of(EVERY)
                 && let Some(reason) = self.options.limits.exceeded(0)
             {
-                share.stopped = Some(reason.into());
+                hands.share.stopped = Some(reason.into());
                 stop.fetch_min(start, Ordering::Relaxed);
-                return share;
+                return hands.share;
             }
             let end = piece.len().min(start + AT_ONCE);
-            black_box(piece[start..end].iter().fold(0, |all, id| all ^ store.look_at(*id)));
-            for (at, &id) in (start..end).zip(&piece[start..end]) {
+            let ids = &piece[start..end];
+            let nodes = hands.store.nodes(ids);
+            for ((at, id), node) in (start..end).zip(ids).zip(&nodes) {
                 if at >= stop.load(Ordering::Relaxed) {
                     break;
                 }
-                let covers =
-                    |one: (&[u8], u32), other: (&[u8], u32)| self.covers(worker, one, other);
-                if store.is_superseded(id, sizes, covers) {
-                    share.refused.push(id);
-                    continue;
-                }
-                let node = store.get(id, &mut bytes);
-                successors.clear();
-                let wrong = self.successors(worker, &bytes, node.set, &mut successors);
-                share.transitions += successors.transitions;
-                if self.product.take_refused(worker) {
-                    share.refused.push(id);
-                }
-                if let Some(wrong) = wrong {
+                if self.expand_one((at, *id, node), &mut hands).is_break() {
                     stop.fetch_min(at, Ordering::Relaxed);
-                    share.found = Some((at, wrong));
-                    return share;
-                }
-                let from = From { order: at as u32, id, back: node.back };
-                if self.send(from, &bytes, &successors, worker, boxes).is_none() {
-                    share.stopped = Some(too_large());
-                    stop.fetch_min(at, Ordering::Relaxed);
-                    return share;
+                    return hands.share;
                 }
             }
         }
+    }
+
+    /// Expands a state; it breaks if the state goes wrong or there is no room.
+    ///
+    /// A state is not expanded if one that was added later, in this level, covers it: whatever goes
+    /// wrong from it goes wrong from the other as soon.
+    fn expand_one(
+        &self,
+        (at, id, node): (usize, NodeId, &Node),
+        hands: &mut Hands<'_, P::Worker>,
+    ) -> ControlFlow<()> {
+        let Hands { store, worker, share, bytes, successors, .. } = hands;
+        let covers = |one: (&[u8], u32), other: (&[u8], u32)| self.covers(worker, one, other);
+        if store.is_superseded((id, node), hands.sizes, covers) {
+            share.refused.push(id);
+            return ControlFlow::Continue(());
+        }
+        let back = store.get(id, node, bytes);
+        successors.clear();
+        let wrong = self.successors(worker, bytes, node.set, successors);
+        share.transitions += successors.transitions;
+        if self.product.take_refused(worker) {
+            share.refused.push(id);
+        }
+        if let Some(wrong) = wrong {
+            share.found = Some((at, wrong));
+            return ControlFlow::Break(());
+        }
+        if self.send((at as u32, id), (node.back, back), hands).is_none() {
+            hands.share.stopped = Some(too_large());
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 
     /// The ways on from a state; what goes wrong, if anything does.
@@ -418,32 +475,32 @@ impl<P: Product> Search<'_, P> {
     }
 
     /// Puts the successors of a state into the boxes of their owners; `None` if there is no room.
+    /// The state is given by its place in the piece and its number, its back by number and start.
     fn send(
         &self,
-        from: From,
-        state: &[u8],
-        successors: &Successors,
-        worker: &mut P::Worker,
-        boxes: &mut [Outbox],
+        (at, parent): (u32, NodeId),
+        (back, back_start): (ComponentId, usize),
+        hands: &mut Hands<'_, P::Worker>,
     ) -> Option<()> {
-        let same_back = self.split(state).back;
+        let same_back = &hands.bytes[back_start..];
         let mut start = 0;
-        for (number, &(end, set)) in successors.ends.iter().enumerate() {
-            let bytes = &successors.bytes[start..end];
+        for (number, &(end, set)) in (0..).zip(&hands.successors.ends) {
+            let bytes = &hands.successors.bytes[start..end];
             start = end;
-            if self.rank != ANY_RANK && self.product.rank(worker, set) > self.rank {
-                self.wait(bytes, set, from.id);
+            if self.rank != ANY_RANK && self.product.rank(hands.worker, set) > self.rank {
+                self.wait(bytes, set, parent);
                 continue;
             }
             let split = self.split(bytes);
             // Most steps leave the heap as it is.
             let back = match split.back == same_back {
-                true => from.back,
-                false => self.store.back(split.back)?,
+                true => Some(back),
+                false => hands.store.back(split.back),
             };
-            let hash = hash(split.front);
-            let order = (from.order, u32::try_from(number).ok()?);
-            boxes[owner_of(hash, boxes.len())].put(order, split, hash, (back, set, from.id))?;
+            let hash = hash(&split.kept[split.allowance..]);
+            let owner = owner_of(hash, hands.boxes.len());
+            let sent = Sent { order: (at, number), split, hash, back, set, parent };
+            hands.boxes[owner].put(&sent)?;
         }
         Some(())
     }
@@ -459,46 +516,38 @@ impl<P: Product> Search<'_, P> {
         let mut store = self.store.owning(owner, owners);
         pieces.shares(owners, |share| share.refused.iter().for_each(|id| store.mark_refused(*id)));
         let end = u32::try_from(pieces.stop.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
-        let mut new = New::default();
         let of_workers = pieces.desks[..owners].iter().map(|desk| &desk.boxes);
         let of_workers: Vec<_> =
             of_workers.map(|of| of.read().unwrap_or_else(PoisonError::into_inner)).collect();
         let boxes: Vec<&Outbox> = of_workers.iter().map(|boxes| &boxes[owner]).collect();
-        let mut all: Vec<((u32, u32), u32, u32)> = Vec::new();
-        for (number, outbox) in (0..).zip(&boxes) {
-            let found = (0..).zip(&outbox.found);
-            let found = found.take_while(|(_, found)| found.order.0 < end);
-            all.extend(found.map(|(at, found)| (found.order, number, at)));
-        }
-        // Each box is in order: two or a few runs are merged.
-        all.sort();
-        for batch in all.chunks(AHEAD) {
-            let candidate = |&(_, number, at): &((u32, u32), u32, u32)| {
-                let outbox = boxes[number as usize];
-                outbox.candidate(&outbox.found[at as usize])
-            };
-            let candidates: SmallVec<[Candidate<'_>; AHEAD]> =
-                batch.iter().map(candidate).collect();
-            let seen = candidates.iter().map(|of| store.look_for(of));
-            black_box(seen.fold(0, |all, seen| all ^ seen));
-            let fronts: SmallVec<[Option<u32>; AHEAD]> =
-                candidates.iter().map(|of| store.front(of)).collect();
-            let seen = candidates
-                .iter()
-                .zip(&fronts)
-                .map(|(of, front)| front.map_or(0, |front| store.look_for_node(of, front)));
-            black_box(seen.fold(0, |all, seen| all ^ seen));
-            for ((of, candidate), front) in batch.iter().zip(&candidates).zip(fronts) {
+        let before_end =
+            |outbox: &&'_ Outbox| outbox.found.partition_point(|found| found.order.0 < end);
+        let rows = boxes.iter().map(|of| &of.found[..before_end(of)]).collect();
+        let mut found = Runs::new(rows, |found: &Found| found.order).items();
+        let mut new = New::default();
+        loop {
+            let (mut candidates, mut orders) = (Batch::new(), Batch::new());
+            for (number, found) in found.by_ref().take(AHEAD) {
+                match boxes[number].candidate(found, &self.store) {
+                    Some(candidate) => candidates.push(candidate),
+                    None => new.is_full = true,
+                }
+                orders.push(found.order);
+            }
+            if candidates.is_empty() || new.is_full {
+                return new;
+            }
+            let beside = store.beside(&candidates);
+            for ((order, candidate), beside) in orders.iter().zip(&candidates).zip(&beside) {
                 let covers =
                     |one: (&[u8], u32), other: (&[u8], u32)| self.covers(worker, one, other);
-                match front.map(|front| store.add(candidate, front, covers)) {
-                    Some(Added::New(id)) => new.nodes.push((of.0, id)),
+                match (*beside).map(|beside| store.add(candidate, beside, covers)) {
+                    Some(Added::New(id)) => new.nodes.push((*order, id)),
                     Some(Added::Known) => {}
                     Some(Added::Full) | None => new.is_full = true,
                 }
             }
         }
-        new
     }
 }
 

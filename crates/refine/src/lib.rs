@@ -37,6 +37,7 @@ mod preload;
 pub mod product;
 mod repair;
 mod rows;
+mod runs;
 pub mod search;
 mod sets;
 mod store;

@@ -1,53 +1,52 @@
-//! Rows of numbers in few bytes: in each piece, a column takes as many bytes as its largest number
-//! needs. Most numbers are far smaller than they might be, and how much is not known beforehand.
+//! Rows of numbers in few bits: in each piece, a column takes as many bits as tell its numbers
+//! apart. Most numbers are far smaller than they might be, or all about as large, and how much is
+//! not known beforehand: so a piece is only packed when it is full.
 
 /// A piece has so many rows: two to the power of this.
-const ROWS: u32 = 10;
+const ROWS: u32 = 8;
 
-/// A number is read as four bytes, whatever it takes: so there are some more at the end.
-const BEYOND: usize = 4;
+/// A number is read in eight bytes, wherever it is: so there are some more at the end.
+const BEYOND: usize = 8;
 
 /// Rows of `N` numbers.
 pub(crate) struct Rows<const N: usize> {
-    /// INVARIANT: all pieces but the last are full.
     pieces: Vec<Piece<N>>,
-    len: usize,
+    /// The rows after those of all pieces. INVARIANT: they are fewer than a piece has.
+    last: Vec<[u32; N]>,
 }
 
 /// Some rows, all as long as each other.
 struct Piece<const N: usize> {
-    /// How many bytes the numbers of each column take.
-    widths: [u8; N],
-    /// The length of a row; at least 1.
-    stride: usize,
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
+    /// For each column, an even number that is not larger than any of its numbers: what is kept is
+    /// the difference.
+    least: [u32; N],
+    /// The largest difference that each column has room for: all bits of at least one.
+    masks: [u32; N],
+    /// How many bits of a row are before each column. INVARIANT: all columns but the last have 32
+    /// at most, so there is room for eight columns.
+    starts: [u8; N],
+    /// How many bits a row takes.
+    stride: u16,
 }
 
 impl<const N: usize> Default for Rows<N> {
     fn default() -> Rows<N> {
-        Rows { pieces: Vec::new(), len: 0 }
+        Rows { pieces: Vec::new(), last: Vec::new() }
     }
 }
 
-/// The numbers of so many bytes.
-fn mask(width: u8) -> u32 {
-    u32::MAX.checked_shr(u32::BITS - 8 * u32::from(width)).unwrap_or(0)
-}
-
-/// How many bytes a number takes.
-fn width_of(number: u32) -> u8 {
-    (number.checked_ilog2().map_or(0, |power| power / 8 + 1)) as u8
-}
-
+/// The piece that a row is in, and where in it.
 fn place(index: usize) -> (usize, usize) {
     (index >> ROWS, index & ((1 << ROWS) - 1))
 }
 
 impl<const N: usize> Rows<N> {
     pub fn len(&self) -> usize {
-        self.len
+        (self.pieces.len() << ROWS) + self.last.len()
     }
 
+    #[inline]
     pub fn get(&self, index: usize) -> [u32; N] {
         self.first(index)
     }
@@ -56,88 +55,107 @@ impl<const N: usize> Rows<N> {
     #[inline]
     pub fn first<const M: usize>(&self, index: usize) -> [u32; M] {
         let (piece, at) = place(index);
-        self.pieces[piece].first(at)
+        match self.pieces.get(piece) {
+            Some(piece) => piece.first(at),
+            None => {
+                let mut row = [0; M];
+                row.copy_from_slice(&self.last[at][..M]);
+                row
+            }
+        }
     }
 
-    /// Puts a row in the place of another.
-    pub fn set(&mut self, index: usize, row: [u32; N]) {
+    /// Looks at a row that is asked for soon: what is returned only has to be used.
+    #[inline]
+    pub fn look_at(&self, index: usize) -> u8 {
         let (piece, at) = place(index);
-        let piece = &mut self.pieces[piece];
-        piece.make_room(row);
-        piece.set(at, row);
+        let piece = self.pieces.get(piece);
+        piece.map_or(0, |piece| piece.bytes[(at * usize::from(piece.stride)) >> 3])
+    }
+
+    /// Sets the lowest bit of a number.
+    pub fn set_lowest(&mut self, index: usize, column: usize) {
+        let (piece, at) = place(index);
+        match self.pieces.get_mut(piece) {
+            // It is the lowest of what is kept, because what is taken off is even.
+            Some(piece) => {
+                let bit = at * usize::from(piece.stride) + usize::from(piece.starts[column]);
+                piece.bytes[bit >> 3] |= 1 << (bit & 7);
+            }
+            None => self.last[at][column] |= 1,
+        }
     }
 
     pub fn push(&mut self, row: [u32; N]) {
-        let (piece, at) = place(self.len);
-        if piece == self.pieces.len() {
-            // Numbers are about as large as those before.
-            let widths = self.pieces.last().map_or([1; N], |last| last.widths);
-            self.pieces.push(Piece::new(widths, if piece == 0 { 0 } else { 1 << ROWS }));
+        self.last.push(row);
+        if self.last.len() == 1 << ROWS {
+            self.pieces.push(Piece::new(&self.last));
+            self.last.clear();
         }
-        let piece = &mut self.pieces[piece];
-        piece.make_room(row);
-        piece.bytes.resize((at + 1) * piece.stride + BEYOND, 0);
-        piece.set(at, row);
-        self.len += 1;
     }
 
     /// Bytes kept.
     pub fn bytes(&self) -> usize {
         let kept = |piece: &Piece<N>| piece.bytes.len() + size_of::<Piece<N>>();
-        self.pieces.iter().map(kept).sum()
+        self.pieces.iter().map(kept).sum::<usize>() + size_of_val(&self.last[..])
     }
 }
 
 impl<const N: usize> Piece<N> {
-    /// Nothing yet, but room for so many rows.
-    fn new(widths: [u8; N], rows: usize) -> Piece<N> {
-        let stride = widths.iter().map(|width| usize::from(*width)).sum::<usize>().max(1);
-        let bytes = Vec::with_capacity(rows * stride + BEYOND);
-        Piece { widths, stride, bytes }
+    fn new(rows: &[[u32; N]]) -> Piece<N> {
+        let (mut least, mut most) = ([u32::MAX; N], [1; N]);
+        for row in rows {
+            for (column, number) in row.iter().enumerate() {
+                least[column] = least[column].min(number & !1);
+                // Its lowest bit may be set later.
+                most[column] = most[column].max(number | 1);
+            }
+        }
+        let (mut starts, mut masks, mut stride) = ([0; N], [0; N], 0);
+        for column in 0..N {
+            let width = (most[column] - least[column]).ilog2() + 1;
+            starts[column] = stride as u8;
+            masks[column] = u32::MAX >> (u32::BITS - width);
+            stride += width as u16;
+        }
+        let mut piece = Piece { bytes: Box::default(), least, masks, starts, stride };
+        piece.bytes = piece.packed(rows);
+        piece
+    }
+
+    /// Rows as they are kept.
+    fn packed(&self, rows: &[[u32; N]]) -> Box<[u8]> {
+        let bits = rows.len() * usize::from(self.stride);
+        let mut bytes = Vec::with_capacity(bits.div_ceil(8) + BEYOND);
+        // The bits that are not in the bytes yet: fewer than 32, so there is room for 32 more.
+        let (mut waiting, mut count) = (0, 0);
+        for row in rows {
+            for (column, number) in row.iter().enumerate() {
+                waiting |= u64::from(number - self.least[column]) << count;
+                count += self.masks[column].count_ones();
+                if count >= u32::BITS {
+                    bytes.extend_from_slice(&(waiting as u32).to_le_bytes());
+                    (waiting, count) = (waiting >> u32::BITS, count - u32::BITS);
+                }
+            }
+        }
+        bytes.extend_from_slice(&waiting.to_le_bytes()[..count.div_ceil(8) as usize]);
+        bytes.extend_from_slice(&[0; BEYOND]);
+        bytes.into_boxed_slice()
     }
 
     #[inline]
     fn first<const M: usize>(&self, at: usize) -> [u32; M] {
-        let (mut row, mut start) = ([0; M], at * self.stride);
-        let bytes = &self.bytes[start..start + self.stride + BEYOND];
-        start = 0;
-        for (number, width) in row.iter_mut().zip(self.widths) {
-            let mut read = [0; 4];
-            read.copy_from_slice(&bytes[start..start + 4]);
-            *number = u32::from_le_bytes(read) & mask(width);
-            start += usize::from(width);
+        let start = at * usize::from(self.stride);
+        let mut row = [0; M];
+        for (column, number) in row.iter_mut().enumerate() {
+            let bit = start + usize::from(self.starts[column]);
+            let mut read = [0; 8];
+            read.copy_from_slice(&self.bytes[bit >> 3..][..8]);
+            let kept = (u64::from_le_bytes(read) >> (bit & 7)) as u32 & self.masks[column];
+            *number = self.least[column].wrapping_add(kept);
         }
         row
-    }
-
-    fn set(&mut self, at: usize, row: [u32; N]) {
-        let mut start = at * self.stride;
-        for (number, width) in row.into_iter().zip(self.widths) {
-            let width = usize::from(width);
-            self.bytes[start..start + width].copy_from_slice(&number.to_le_bytes()[..width]);
-            start += width;
-        }
-    }
-
-    /// Makes its numbers as wide as those of a row.
-    fn make_room(&mut self, row: [u32; N]) {
-        if row.into_iter().zip(self.widths).any(|(number, width)| number > mask(width)) {
-            self.widen(row);
-        }
-    }
-
-    #[cold]
-    fn widen(&mut self, row: [u32; N]) {
-        let mut widths = self.widths;
-        for (width, number) in widths.iter_mut().zip(row) {
-            *width = width_of(number).max(*width);
-        }
-        let count = self.bytes.len().saturating_sub(BEYOND) / self.stride;
-        let room = self.bytes.capacity() / self.stride;
-        let mut wide = Piece::new(widths, room);
-        wide.bytes.resize(count * wide.stride + BEYOND, 0);
-        (0..count).for_each(|at| wide.set(at, self.first(at)));
-        *self = wide;
     }
 }
 
@@ -152,24 +170,27 @@ mod tests {
         for number in 0..5_000 {
             let bits = random.u32(0..33);
             let mut any = || random.u32(..).checked_shr(32 - bits).unwrap_or(0);
-            let row = if number < 10 { [0; 3] } else { [any(), number, any()] };
+            let row = match number {
+                0..300 => [0; 3],
+                300..600 => [u32::MAX - 1 - number % 2, u32::MAX, number],
+                _ => [any(), number, any()],
+            };
             rows.push(row);
             expected.push(row);
-            if number % 3 == 0 {
-                let (at, row) = (random.usize(..expected.len()), [0, u32::MAX, number]);
-                rows.set(at, row);
-                expected[at] = row;
-            }
+            let (at, column) = (random.usize(..expected.len()), random.usize(..3));
+            rows.set_lowest(at, column);
+            expected[at][column] |= 1;
             assert_eq!(rows.len(), expected.len());
         }
         assert!((0..expected.len()).all(|at| rows.get(at) == expected[at]));
+        assert!((0..expected.len()).all(|at| rows.first::<2>(at) == expected[at][..2]));
     }
 
     #[test]
     fn small_numbers_take_few_bytes() {
         let mut rows = Rows::<4>::default();
-        (0..10_000).for_each(|number| rows.push([number, 1, 70_000, 0]));
-        // Two bytes, one, three, one; and what a piece takes itself.
-        assert!(rows.bytes() < 10_000 * 8, "{}", rows.bytes());
+        (0..10_240).for_each(|number| rows.push([number, 1, 70_000, 0]));
+        // Eight bits, and one for each of the others; and what a piece takes itself.
+        assert!(rows.bytes() < 10_240 * 2, "{}", rows.bytes());
     }
 }

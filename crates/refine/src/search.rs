@@ -13,6 +13,7 @@
 //! Where states have ranks ([`Product::rank`]), those of a higher rank wait, once there are many
 //! states: most of them will turn out to be covered by states of a lower one.
 
+use crate::chunked::is_same;
 use crate::level::{Desk, Level};
 use crate::product::Product;
 use crate::store::{Added, NO_NODE, NodeId, Split, Store};
@@ -340,9 +341,8 @@ impl<'a, P: Product> Search<'a, P> {
     pub(crate) fn split<'b>(&self, bytes: &'b [u8]) -> Split<'b> {
         let parts = self.product.parts(bytes);
         let allowance = if self.options.calls { parts.allowance } else { 0 };
-        let (before, back) = bytes.split_at(parts.front);
-        let (allowance, front) = before.split_at(allowance);
-        Split { allowance, front, back }
+        let (kept, back) = bytes.split_at(parts.front);
+        Split { kept, allowance, back }
     }
 
     /// Whether whatever goes wrong from the second goes wrong from the first: two allowances and
@@ -353,7 +353,7 @@ impl<'a, P: Product> Search<'a, P> {
         (allowance, set): (&[u8], u32),
         (less, larger): (&[u8], u32),
     ) -> bool {
-        (allowance == less || self.product.allows(allowance, less))
+        (is_same(allowance, less) || self.product.allows(allowance, less))
             && (set == larger
                 || self.options.antichain && self.product.is_subset(worker, set, larger))
     }

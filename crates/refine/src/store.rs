@@ -8,14 +8,17 @@
 //!
 //! Parts are owned for a while: workers hold all of them to read while they expand states
 //! ([`Store::reading`]), then each holds its own to write ([`Store::owning`]). So no lock is taken
-//! for a state, and what many states need is asked for at once ([`Owned::look_for`]): a miss of the
+//! for a state, and what many states need is asked for at once ([`Owned::beside`]): a miss of the
 //! cache costs more than all else that is done to add a state.
 
-use crate::components::{ComponentId, Components, Strings};
+use crate::chunked::is_same;
+use crate::components::{ComponentId, Components, Known, Strings};
 use crate::index::{self, Index};
 use crate::rows::Rows;
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::hash::Hasher;
+use std::hint::black_box;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// How many parts the store has.
@@ -42,6 +45,9 @@ pub(crate) struct Node {
     /// The allowance kept something from happening, or the node was not expanded.
     refused: bool,
 }
+
+/// The column of a row whose lowest bit says whether it is refused.
+const REFUSED: usize = 5;
 
 impl Node {
     /// In numbers that are small: most of what is kept are nodes.
@@ -79,12 +85,13 @@ impl Nodes {
     }
 
     fn refuse(&mut self, number: usize) {
-        let node = Node { refused: true, ..self.get(number) };
-        self.0.set(number, node.row());
+        self.0.set_lowest(number, REFUSED);
     }
 }
 
+/// Other workers add to the shards beside it: they have lines of the cache of their own.
 #[derive(Default)]
+#[repr(align(128))]
 struct Shard {
     fronts: Strings,
     /// The latest node of each model state.
@@ -117,12 +124,18 @@ impl Shard {
 struct Allowances {
     items: Vec<Box<[u8]>>,
     numbers: FxHashMap<Box<[u8]>, u32>,
+    /// The number that was asked for last: often it is the next too.
+    last: u32,
 }
 
 impl Allowances {
     /// The number of an allowance; `None` if there are too many.
     fn number(&mut self, allowance: &[u8]) -> Option<u32> {
+        if self.items.get(self.last as usize).is_some_and(|last| is_same(last, allowance)) {
+            return Some(self.last);
+        }
         if let Some(number) = self.numbers.get(allowance) {
+            self.last = *number;
             return Some(*number);
         }
         let number =
@@ -136,8 +149,10 @@ impl Allowances {
 /// A state in three parts: how much may still happen, and two that together are all else.
 #[derive(Clone, Copy)]
 pub(crate) struct Split<'a> {
-    pub allowance: &'a [u8],
-    pub front: &'a [u8],
+    /// The allowance and the front, one after the other.
+    pub kept: &'a [u8],
+    /// The length of the allowance.
+    pub allowance: usize,
     pub back: &'a [u8],
 }
 
@@ -190,36 +205,38 @@ impl Shard {
         &mut self,
         index: usize,
         candidate: &Candidate<'_>,
-        front: u32,
+        beside: Beside,
         mut covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> Added {
         let Candidate { back, set, parent, .. } = *candidate;
-        let hash = hash_of(front, back);
-        let Shard { latest, nodes, .. } = self;
-        let found = latest.find(hash, |at| nodes.is_at(at, front, back));
-        let own = (candidate.allowance, set);
-        let mut at = found.unwrap_or(NO_NODE);
-        while at != NO_NODE {
-            let node = self.nodes.get(at as usize);
-            let other = (&*self.allowances.items[node.allowance as usize], node.set);
-            if covers(other, own) {
-                return Added::Known;
-            }
-            at = node.next;
-        }
-        let mut at = found.unwrap_or(NO_NODE);
-        while at != NO_NODE && at as usize >= self.next.from {
-            let node = self.nodes.get(at as usize);
-            if covers(own, (&self.allowances.items[node.allowance as usize], node.set)) {
-                self.next.notes[at as usize - self.next.from] = true;
-            }
-            at = node.next;
-        }
-        let number = u32::try_from(self.nodes.0.len()).ok().filter(|number| *number < index::END);
-        let Some(number) = number else { return Added::Full };
+        let Beside { front, hash } = beside;
         let Some(allowance) = self.allowances.number(candidate.allowance) else {
             return Added::Full;
         };
+        let found = self.latest.find(hash, |at| self.nodes.is_at(at, front, back));
+        let own = (candidate.allowance, set);
+        // Those of the level that is made now: they may be covered by this one.
+        let mut young: SmallVec<[(usize, Node); 4]> = SmallVec::new();
+        let mut at = found.unwrap_or(NO_NODE);
+        while at != NO_NODE {
+            let node = self.nodes.get(at as usize);
+            if (node.allowance, node.set) == (allowance, set)
+                || covers((&self.allowances.items[node.allowance as usize], node.set), own)
+            {
+                return Added::Known;
+            }
+            if let Some(at) = (at as usize).checked_sub(self.next.from) {
+                young.push((at, node));
+            }
+            at = node.next;
+        }
+        for (at, node) in &young {
+            if covers(own, (&self.allowances.items[node.allowance as usize], node.set)) {
+                self.next.notes[*at] = true;
+            }
+        }
+        let number = u32::try_from(self.nodes.0.len()).ok().filter(|number| *number < index::END);
+        let Some(number) = number else { return Added::Full };
         let next = found.unwrap_or(NO_NODE);
         let Shard { latest, nodes, .. } = self;
         nodes.0.push(Node { front, back, set, parent, next, allowance, refused: false }.row());
@@ -236,23 +253,63 @@ impl Shard {
 /// Shards that one worker adds to.
 pub(crate) struct Owned<'a> {
     shards: Vec<RwLockWriteGuard<'a, Shard>>,
+    /// Where each of its shards stands in the row.
+    places: [u8; SHARDS],
     owner: usize,
     owners: usize,
 }
 
+/// Where a candidate is looked for: the number of its front, and the hash of it and its back.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside {
+    front: u32,
+    hash: u64,
+}
+
+/// So many candidates are looked for before the first of them is added.
+pub(crate) const AHEAD: usize = 16;
+
+/// Something for each of them.
+pub(crate) type Batch<T> = SmallVec<[T; AHEAD]>;
+
 impl Owned<'_> {
-    /// Looks where the front of a candidate would be. Several are looked for before the first is
-    /// added, so that the misses of the cache overlap: what is returned only has to be used.
-    pub fn look_for(&self, candidate: &Candidate<'_>) -> u32 {
-        let shard = &self.shards[shard_of(candidate.hash) / self.owners];
-        u32::from(shard.fronts.likely(candidate.hash).unwrap_or(0))
+    #[inline]
+    fn shard(&self, hash: u64) -> &Shard {
+        &self.shards[usize::from(self.places[shard_of(hash)])]
     }
 
-    /// The same for the nodes beside a front.
-    pub fn look_for_node(&self, candidate: &Candidate<'_>, front: u32) -> u32 {
-        let shard = &self.shards[shard_of(candidate.hash) / self.owners];
-        let likely = shard.latest.likely(hash_of(front, candidate.back));
-        likely.map_or(0, |at| shard.nodes.0.first::<1>(at as usize)[0])
+    #[inline]
+    fn shard_mut(&mut self, hash: u64) -> &mut Shard {
+        &mut self.shards[usize::from(self.places[shard_of(hash)])]
+    }
+
+    /// The numbers of the fronts of candidates; `None` for one if there is no room for more.
+    ///
+    /// First it looks where each of them would be, then where the nodes would be, so that the
+    /// misses of the cache overlap.
+    pub fn beside(&mut self, candidates: &[Candidate<'_>]) -> Batch<Option<Beside>> {
+        let mut likely = [None; AHEAD];
+        for (likely, of) in likely.iter_mut().zip(candidates) {
+            *likely = self.shard(of.hash).fronts.likely(of.hash);
+        }
+        let seen = likely.iter().zip(candidates).map(|(likely, of)| {
+            let fronts = &self.shard(of.hash).fronts;
+            likely.map_or(0, |likely| fronts.look_at(likely, of.front.len()))
+        });
+        black_box(seen.fold(0, |all, seen| all ^ seen));
+        let mut beside = Batch::new();
+        for of in candidates {
+            beside.push(self.shard_mut(of.hash).beside(of));
+        }
+        for ((likely, of), beside) in likely.iter_mut().zip(candidates).zip(&beside) {
+            *likely = beside.and_then(|beside| self.shard(of.hash).latest.likely(beside.hash));
+        }
+        let seen = likely.iter().zip(candidates).map(|(likely, of)| {
+            let nodes = &self.shard(of.hash).nodes.0;
+            likely.map_or(0, |likely| nodes.look_at(likely as usize))
+        });
+        black_box(seen.fold(0, |all, seen| all ^ seen));
+        beside
     }
 
     /// Notes that the allowance of a node kept something from happening, or that it was not
@@ -265,53 +322,60 @@ impl Owned<'_> {
         }
     }
 
-    /// The number of the front of a candidate; `None` if there is no room for more.
-    pub fn front(&mut self, candidate: &Candidate<'_>) -> Option<u32> {
-        let shard = &mut self.shards[shard_of(candidate.hash) / self.owners];
-        shard.fronts.number(candidate.front, candidate.hash)
-    }
-
     /// Adds a product state, unless `covers` says of an allowance and a set already met beside the
     /// rest of the state that those of this one can do no more.
     pub fn add(
         &mut self,
         candidate: &Candidate<'_>,
-        front: u32,
+        beside: Beside,
         covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> Added {
         let index = shard_of(candidate.hash);
-        self.shards[index / self.owners].add(index, candidate, front, covers)
+        self.shard_mut(candidate.hash).add(index, candidate, beside, covers)
     }
 }
 
 /// All shards, which nothing is added to for a while.
 pub(crate) struct Reading<'a> {
-    components: &'a Components,
+    components: Known<'a>,
     shards: Vec<RwLockReadGuard<'a, Shard>>,
 }
 
 impl Reading<'_> {
-    /// Looks at a node that is asked for soon: see [`Owned::look_for`].
-    pub fn look_at(&self, id: NodeId) -> usize {
-        let (index, number) = place(id);
-        let shard = &self.shards[index];
-        shard.fronts.get(shard.nodes.get(number).front).len()
+    /// Some nodes, whose bytes are asked for soon.
+    pub fn nodes(&self, ids: &[NodeId]) -> Batch<Node> {
+        let node = |id: &NodeId| {
+            let (index, number) = place(*id);
+            self.shards[index].nodes.get(number)
+        };
+        let nodes: Batch<Node> = ids.iter().map(node).collect();
+        let seen = ids.iter().zip(&nodes).map(|(id, node)| {
+            let front = self.shards[place(*id).0].fronts.look_at(node.front, 0);
+            front ^ self.components.look_at(node.back)
+        });
+        black_box(seen.fold(0, |all, seen| all ^ seen));
+        nodes
     }
 
-    /// Copies the bytes of a node out; returns it.
-    pub fn get(&self, id: NodeId, out: &mut Vec<u8>) -> Node {
+    /// Copies the bytes of a node out; returns where its back begins.
+    pub fn get(&self, id: NodeId, node: &Node, out: &mut Vec<u8>) -> usize {
         out.clear();
-        let (index, number) = place(id);
-        let node = self.shards[index].append(number, out);
-        self.components.append(node.back, out);
-        node
+        self.shards[place(id).0].append(node, out);
+        let back = out.len();
+        out.extend_from_slice(self.components.get(node.back));
+        back
+    }
+
+    /// The number of a back; `None` if it is not there.
+    pub fn back(&self, back: &[u8]) -> Option<ComponentId> {
+        self.components.find(back)
     }
 
     /// Whether `covers` says of a node with the same model state that was added after this one, but
     /// is among the first `sizes`, that this one can do no more.
     pub fn is_superseded(
         &self,
-        id: NodeId,
+        (id, node): (NodeId, &Node),
         sizes: &[usize],
         mut covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> bool {
@@ -322,16 +386,16 @@ impl Reading<'_> {
         if let Some(noted) = number.checked_sub(*from).and_then(|at| notes.get(at)) {
             return *noted;
         }
-        let Node { front, back, set, .. } = shard.nodes.get(number);
-        let allowance = |node: Node| &*shard.allowances.items[node.allowance as usize];
-        let own = (allowance(shard.nodes.get(number)), set);
+        let Node { front, back, set, .. } = *node;
+        let allowance = |node: &Node| &*shard.allowances.items[node.allowance as usize];
+        let own = (allowance(node), set);
         let is_same = |at| shard.nodes.is_at(at, front, back);
         let latest = shard.latest.find(hash_of(front, back), is_same);
         // The latest comes first, so those that were added before this one come after it.
         let mut at = latest.map_or(number, |latest| latest as usize);
         while at != number {
             let node = shard.nodes.get(at);
-            if at < sizes[index] && covers((allowance(node), node.set), own) {
+            if at < sizes[index] && covers((allowance(&node), node.set), own) {
                 return true;
             }
             at = node.next as usize;
@@ -342,11 +406,15 @@ impl Reading<'_> {
 
 impl Shard {
     /// Appends the allowance and the front of a node.
-    fn append(&self, number: usize, out: &mut Vec<u8>) -> Node {
-        let node = self.nodes.get(number);
+    fn append(&self, node: &Node, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.allowances.items[node.allowance as usize]);
         out.extend_from_slice(self.fronts.get(node.front));
-        node
+    }
+
+    /// Where a candidate is looked for; `None` if there is no room for more fronts.
+    fn beside(&mut self, candidate: &Candidate<'_>) -> Option<Beside> {
+        let front = self.fronts.number(candidate.front, candidate.hash)?;
+        Some(Beside { front, hash: hash_of(front, candidate.back) })
     }
 }
 
@@ -367,13 +435,14 @@ impl Store {
     /// Everything, to read.
     pub fn reading(&self) -> Reading<'_> {
         let shards = (0..SHARDS).map(|index| self.shard(index)).collect();
-        Reading { components: &self.components, shards }
+        Reading { components: self.components.known(), shards }
     }
 
     /// What one of so many owners may add to.
     pub fn owning(&self, owner: usize, owners: usize) -> Owned<'_> {
         let shards = (owner..SHARDS).step_by(owners).map(|index| self.shard_mut(index)).collect();
-        Owned { shards, owner, owners }
+        let places = std::array::from_fn(|index| (index / owners) as u8);
+        Owned { shards, places, owner, owners }
     }
 
     /// The number of a back; `None` if there is no room for more.
@@ -384,18 +453,19 @@ impl Store {
     /// Adds one product state: see [`Owned::add`].
     pub fn add(
         &self,
-        Split { allowance, front, back }: Split<'_>,
+        state: Split<'_>,
         set: u32,
         parent: NodeId,
         covers: impl FnMut((&[u8], u32), (&[u8], u32)) -> bool,
     ) -> Added {
-        let Some(back) = self.back(back) else { return Added::Full };
+        let Some(back) = self.back(state.back) else { return Added::Full };
+        let (allowance, front) = state.kept.split_at(state.allowance);
         let hash = hash(front);
         let index = shard_of(hash);
         let candidate = Candidate { allowance, front, hash, back, set, parent };
         let mut shard = self.shard_mut(index);
-        match shard.fronts.number(front, hash) {
-            Some(front) => shard.add(index, &candidate, front, covers),
+        match shard.beside(&candidate) {
+            Some(beside) => shard.add(index, &candidate, beside, covers),
             None => Added::Full,
         }
     }
@@ -404,7 +474,12 @@ impl Store {
     pub fn get(&self, id: NodeId, out: &mut Vec<u8>) -> Node {
         out.clear();
         let (index, number) = place(id);
-        let node = self.shard(index).append(number, out);
+        let node = {
+            let shard = self.shard(index);
+            let node = shard.nodes.get(number);
+            shard.append(&node, out);
+            node
+        };
         self.components.append(node.back, out);
         node
     }
