@@ -22,15 +22,19 @@
 mod before;
 mod needed;
 mod order;
+mod shown;
 mod writer;
 
-use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
-use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
+use crate::flat::{Flat, Link};
+use crate::layout::{CALLS, Kind, Layout, NODE, STATUS};
 use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
 use crate::roles::{Holders, Roles, WordSet};
 pub use before::Before;
 pub(crate) use before::Kept;
 use needed::Needed;
+use order::Order;
+use shown::Doing;
+pub(crate) use shown::Shown;
 use smallvec::SmallVec;
 use writer::SharedPart;
 
@@ -62,8 +66,10 @@ pub(crate) struct Form {
     /// Whether objects keep what they hold after `free`.
     pub type_stable: bool,
     pub layout: Layout,
-    /// For each operation and node, the words written.
+    /// For each operation and node, the locals that count.
     pub live: Vec<Vec<LiveWords>>,
+    /// What is written of a thread.
+    pub shown: Shown,
     /// Objects are renamed and garbage is dropped.
     pub heap: bool,
     /// For each thread, the first thread that it may change places with; all different if threads
@@ -137,22 +143,23 @@ impl Form {
         out: &mut Vec<u8>,
     ) -> Renaming {
         let shared = self.name_shared(flat, None, scratch);
-        self.write(flat, &shared, order, scratch, out)
+        let order: Order = order.iter().map(|thread| *thread as u8).collect();
+        self.write(flat, &shared, &order, scratch, out)
     }
 
     fn write(
         &self,
         flat: &Flat,
         shared: &SharedPart<'_>,
-        order: &[usize],
+        order: &[u8],
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Renaming {
         let mut position: SmallVec<[u8; 8]> = SmallVec::new();
-        if order.iter().enumerate().any(|(new, old)| *old != new) {
+        if (0..).zip(order).any(|(new, old)| *old != new) {
             position.resize(self.layout.threads, 0);
-            for (new, &old) in order.iter().enumerate() {
-                position[old] = new as u8;
+            for (new, &old) in (0..).zip(order) {
+                position[usize::from(old)] = new;
             }
         }
         scratch.crash_part = self.write_parts(flat, shared, (order, &position), scratch, out);
@@ -200,31 +207,15 @@ impl Form {
     fn read_thread(&self, reader: &mut Reader<'_>, flat: &mut Flat, thread: usize) {
         let layout = &self.layout;
         let region = &mut flat.words[layout.thread(thread)..][..layout.region];
-        let status = reader.word();
-        region[STATUS] = status;
-        for word in &mut region[VARIABLES..layout.locals_at] {
-            *word = reader.word();
+        region[STATUS] = reader.word();
+        let doing = self.doing(region[STATUS]);
+        let mut first = 0;
+        if let Doing::Running(_) = doing {
+            region[NODE] = reader.word();
+            first = 1;
         }
-        // What a thread answers stands where its locals were.
-        let answers = |routine: usize| &layout.response_kinds[routine][..];
-        let (routine, answers) = match operation_of(status) {
-            Some((operation, false)) => (Some(operation), &[][..]),
-            Some((operation, true)) => (None, answers(operation)),
-            None => match (interrupted_of(status), self.resolve) {
-                (Some((_, Asks::Running)), Some(resolve)) => (Some(resolve), &[][..]),
-                (Some((_, Asks::Done)), Some(resolve)) => (None, answers(resolve)),
-                _ => (None, &[][..]),
-            },
-        };
-        if let Some(routine) = routine {
-            let node = reader.word();
-            region[NODE] = node;
-            for (word, _) in &self.live[routine][node as usize] {
-                region[*word] = reader.word();
-            }
-        }
-        for (word, _) in region[layout.locals_at..].iter_mut().zip(answers) {
-            *word = reader.word();
+        for (word, _) in &self.shown.words(doing, region[NODE])[first..] {
+            region[*word] = reader.word();
         }
     }
 
@@ -412,65 +403,6 @@ impl Form {
         (0..threads).for_each(|_| _ = reader.word());
         reader.at
     }
-
-    /// The references among the words of a thread that are written.
-    #[inline]
-    pub fn thread_references(&self, flat: &Flat, thread: usize, mut visit: impl FnMut(i64)) {
-        let region = &flat.words[self.layout.thread(thread)..][..self.layout.region];
-        match operation_of(region[STATUS]) {
-            Some((operation, false)) => {
-                let live = &self.holders.live[operation][region[NODE] as usize];
-                for (word, _) in self.holders.variables.iter().chain(live) {
-                    visit(region[*word]);
-                }
-            }
-            _ => self.thread_words(flat, thread, |word, kind| {
-                if kind == Kind::Ref {
-                    visit(word);
-                }
-            }),
-        }
-    }
-
-    /// The words of a thread that are written, with their kinds; not the calls that it has left.
-    #[inline]
-    pub fn thread_words(&self, flat: &Flat, thread: usize, mut visit: impl FnMut(i64, Kind)) {
-        let layout = &self.layout;
-        let region = &flat.words[layout.thread(thread)..][..layout.region];
-        visit(region[STATUS], Kind::Plain);
-        for (word, kind) in region[VARIABLES..].iter().zip(&layout.variable_kinds) {
-            visit(*word, *kind);
-        }
-        match operation_of(region[STATUS]) {
-            None => match (interrupted_of(region[STATUS]), self.resolve) {
-                (Some((_, Asks::Running)), Some(resolve)) => {
-                    visit(region[NODE], Kind::Plain);
-                    for (word, kind) in &self.live[resolve][region[NODE] as usize] {
-                        visit(region[*word], *kind);
-                    }
-                }
-                (Some((_, Asks::Done)), Some(resolve)) => {
-                    let kinds = &layout.response_kinds[resolve];
-                    for (word, kind) in region[layout.locals_at..].iter().zip(kinds) {
-                        visit(*word, *kind);
-                    }
-                }
-                _ => {}
-            },
-            Some((operation, false)) => {
-                visit(region[NODE], Kind::Plain);
-                for (word, kind) in &self.live[operation][region[NODE] as usize] {
-                    visit(region[*word], *kind);
-                }
-            }
-            Some((operation, true)) => {
-                let kinds = &layout.response_kinds[operation];
-                for (word, kind) in region[layout.locals_at..].iter().zip(kinds) {
-                    visit(*word, *kind);
-                }
-            }
-        }
-    }
 }
 
 /// Where the parts of a packed state are, and what they begin with.
@@ -530,10 +462,21 @@ pub(crate) fn at_least(more: &[u8], less: &[u8]) -> bool {
     true
 }
 
+/// The words that take one byte, by the byte.
+static SMALL: [i64; LONG as usize] = {
+    let mut words = [0; LONG as usize];
+    let mut byte = 0;
+    while byte < words.len() {
+        words[byte] = (byte as i64 >> 1) ^ -(byte as i64 & 1);
+        byte += 1;
+    }
+    words
+};
+
 /// A word that takes one byte.
 #[inline]
 fn small(byte: u8) -> i64 {
-    i64::from(byte >> 1) ^ -i64::from(byte & 1)
+    SMALL[usize::from(byte % LONG)]
 }
 
 pub(crate) struct Reader<'a> {

@@ -202,7 +202,7 @@ impl Successors<'_> {
         thread: usize,
         operation: usize,
         node: usize,
-    ) -> Option<(Flat, usize)> {
+    ) -> Option<(Box<Flat>, usize)> {
         let space = self.space;
         let layout = &space.form.layout;
         let region = layout.thread(thread);

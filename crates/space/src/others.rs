@@ -60,7 +60,7 @@ impl Successors<'_> {
         on
     }
 
-    fn without_dead_fields(&mut self, flat: &Flat) -> Flat {
+    fn without_dead_fields(&mut self, flat: &Flat) -> Box<Flat> {
         let mut emptied = self.copy(flat);
         let form = &self.space.form;
         form.forget_dead_fields(&mut emptied, self.before, &mut self.workspace.scratch);

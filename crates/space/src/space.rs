@@ -3,7 +3,7 @@
 use crate::alone::LockWords;
 use crate::any_values::{Known, Passing, largest_at_start, passing};
 use crate::bounds::{Bounds, Reductions};
-use crate::canonical::{Before, Form, Renaming, at_least};
+use crate::canonical::{Before, Form, Renaming, Shown, at_least};
 use crate::code::{Class, Routine, routines};
 use crate::coverage::{Coverage, Unreached, set};
 use crate::crash::{CrashCounts, LeftByCrashes};
@@ -183,6 +183,7 @@ fn form_of(
         (roles, readers)
     };
     Form {
+        shown: Shown::new(&layout, &live),
         type_stable: bounds.memory == Memory::TypeStable,
         live,
         // Memory that is given back and taken again has what it held, so it is no garbage.

@@ -32,9 +32,9 @@ pub(crate) struct Successors<'a> {
 
 /// A step in one way: the state after it but for the node, how it ended and what it did.
 pub(crate) struct Way {
-    pub next: Flat,
-    pub ended: Ended,
     /// Boxed, as in [`Workspace`].
+    pub next: Box<Flat>,
+    pub ended: Ended,
     pub trail: Box<Trail>,
 }
 
@@ -233,7 +233,7 @@ impl<'a> Successors<'a> {
     }
 
     /// A copy of a state, in memory that was used before.
-    pub fn copy(&mut self, flat: &Flat) -> Flat {
+    pub fn copy(&mut self, flat: &Flat) -> Box<Flat> {
         let mut copy = self.workspace.pool.pop().unwrap_or_default();
         copy.words.clone_from(&flat.words);
         // Most models have neither.

@@ -14,8 +14,10 @@ pub struct Workspace {
     pub(crate) flat: Flat,
     /// What is needed in it.
     pub(crate) kept: Kept,
-    pub(crate) pool: Vec<Flat>,
     /// Boxed: they are large, and taken and put back for each step.
+    #[allow(clippy::vec_box)]
+    pub(crate) pool: Vec<Box<Flat>>,
+    /// Boxed for the same reason.
     #[allow(clippy::vec_box)]
     pub(crate) trails: Vec<Box<Trail>>,
     /// What recovery comes to from states right after the last crash that may come.
@@ -36,7 +38,8 @@ impl Workspace {
         &self.path
     }
 
-    /// After packing: for each object its name in the packed form, from 1 on; 0 if it is garbage.
+    /// After [`Space::pack`](crate::Space::pack): for each object its name in the packed form, from 1
+    /// on; 0 if it is garbage.
     pub fn names(&self) -> &[u32] {
         &self.scratch.names
     }

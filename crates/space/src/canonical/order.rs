@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// Where a thread is: its group, its status, its node, and how many calls it has left, in an order
 /// in which these count from the first to the last. Two threads may have the same if one of these
 /// numbers is very large: their order is another then.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(u128);
 
 impl Place {
@@ -33,7 +33,13 @@ impl Place {
 }
 
 /// The threads, in an order.
-pub(super) type Order = SmallVec<[usize; 8]>;
+pub(super) type Order = SmallVec<[u8; 8]>;
+
+/// Few threads.
+const FEW: usize = 8;
+
+/// Numbers in order.
+const IN_ORDER: [u8; FEW] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 impl Form {
     /// The order of the threads of a state whose shared part has its names.
@@ -44,7 +50,11 @@ impl Form {
         scratch: &mut Scratch,
     ) -> Order {
         let threads = self.layout.threads;
-        let mut order: Order = (0..threads).collect();
+        let mut order: Order = match IN_ORDER.get(..threads) {
+            Some(few) => SmallVec::from_slice(few),
+            // A packed state cannot name more.
+            None => (0..=u8::MAX).take(threads).collect(),
+        };
         if !self.symmetric {
             return order;
         }
@@ -52,7 +62,17 @@ impl Form {
             let region = &flat.words[self.layout.thread(thread)..][..=CALLS];
             Place::new(self.groups[thread], region)
         };
-        let mut places: SmallVec<[Place; 8]> = (0..threads).map(place).collect();
+        let (mut few, mut many) = ([Place::default(); FEW], Vec::new());
+        let places = match few.get_mut(..threads) {
+            Some(few) => few,
+            None => {
+                many.resize(threads, Place::default());
+                &mut many[..]
+            }
+        };
+        for (thread, of) in places.iter_mut().enumerate() {
+            *of = place(thread);
+        }
         // Insertion sort: there are few threads.
         for end in 1..threads {
             let mut at = end;
@@ -73,6 +93,7 @@ impl Form {
             let key =
                 |thread: usize| &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]];
             order.sort_by(|&a, &b| {
+                let (a, b) = (usize::from(a), usize::from(b));
                 let (one, other) = (place(a), place(b));
                 let keys = || key(a).cmp(key(b));
                 let places = one.without_calls().cmp(&other.without_calls());
@@ -85,16 +106,17 @@ impl Form {
 
     /// Threads of one group may stand anywhere; the places of each group are filled with its
     /// members in sorted order.
-    fn fill_places(&self, order: &mut [usize]) {
+    fn fill_places(&self, order: &mut [u8]) {
         if self.groups.iter().all(|group| *group == 0) {
             return;
         }
-        let sorted: SmallVec<[usize; 8]> = SmallVec::from_slice(order);
+        let sorted = Order::from_slice(order);
         for (place, slot) in order.iter_mut().enumerate() {
             let group = self.groups[place];
             let rank = (0..place).filter(|&before| self.groups[before] == group).count();
-            let mut members = sorted.iter().filter(|&&thread| self.groups[thread] == group);
-            *slot = members.nth(rank).copied().unwrap_or(place);
+            let is_member = |thread: &&u8| self.groups[usize::from(**thread)] == group;
+            let member = sorted.iter().filter(is_member).nth(rank);
+            *slot = member.copied().unwrap_or(place as u8);
         }
     }
 
@@ -107,7 +129,7 @@ impl Form {
             self.find_held(flat, named.objects, scratch);
         }
         let Scratch { names, order, values, keys, starts, held, needed, .. } = scratch;
-        let mut objects = Names::resume(names, order, named.objects);
+        let mut objects = Names::resume(names, order, named);
         let mut out = Out::new(keys, (flat.words.len() + held.len()) * layout.threads);
         starts.clear();
         let mut own: SmallVec<[u8; 8]> = SmallVec::new();

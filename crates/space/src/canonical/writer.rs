@@ -89,6 +89,8 @@ fn push_long(out: &mut [u8], mut at: usize, mut rest: u64) -> usize {
 
 /// Names that are given to objects in the order in which they are met.
 pub(super) struct Names<'a> {
+    /// The first so many objects have their numbers as names, and are not in `names` and `order`.
+    same: i64,
     /// The name of each object; 0 if it has none.
     pub names: &'a mut [u32],
     /// The objects that have names, in their order.
@@ -104,19 +106,19 @@ impl<'a> Names<'a> {
         if order.len() < objects {
             order.resize(objects, 0);
         }
-        Names { names, order, count: 0 }
+        Names { same: 0, names, order, count: 0 }
     }
 
     /// So many objects have names.
-    pub fn resume(names: &'a mut [u32], order: &'a mut [u32], count: usize) -> Names<'a> {
-        Names { names, order, count }
+    pub fn resume(names: &'a mut [u32], order: &'a mut [u32], named: Named) -> Names<'a> {
+        Names { same: named.same, names, order, count: named.objects }
     }
 
     /// The name of what a word refers to, which is given one if it has none.
     #[inline(always)]
     pub fn of(&mut self, word: i64) -> i64 {
-        if word <= 0 {
-            return 0;
+        if word <= self.same {
+            return word;
         }
         let name = &mut self.names[word as usize - 1];
         if *name == 0 {
@@ -171,6 +173,8 @@ impl ValueNames<'_> {
 pub(super) struct Named {
     pub objects: usize,
     pub values: u8,
+    /// How many of the objects have their numbers as names: the first ones, or none.
+    same: i64,
 }
 
 /// The shared part of a state, which has its names.
@@ -213,10 +217,15 @@ impl Form {
             return self.name_anew(flat, count, scratch);
         }
         let Scratch { names, order, values, .. } = scratch;
-        let named = Named { objects: before.reached, values: before.values };
+        let mut named = Named { objects: before.reached, values: before.values, same: 0 };
         Names::new(names, order, count);
-        for (name, (of, object)) in (0..).zip(names.iter_mut().zip(order)).take(named.objects) {
-            (*of, *object) = (name + 1, name);
+        if self.tids {
+            // They are looked at one by one.
+            for (name, (of, object)) in (0..).zip(names.iter_mut().zip(order)).take(named.objects) {
+                (*of, *object) = (name + 1, name);
+            }
+        } else {
+            named.same = named.objects as i64;
         }
         values.clear();
         values.resize(self.values, 0);
@@ -235,7 +244,7 @@ impl Form {
         let objects = objects.count;
         values.clear();
         values.resize(self.values, 0);
-        self.write_shared(flat, Named { objects, values: 0 }, &[], scratch)
+        self.write_shared(flat, Named { objects, ..Named::default() }, &[], scratch)
     }
 
     /// Writes the words of the shared part, at the start.
@@ -259,24 +268,23 @@ impl Form {
         &self,
         flat: &Flat,
         shared: &SharedPart<'_>,
-        (threads, position): (&[usize], &[u8]),
+        (threads, position): (&[u8], &[u8]),
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> usize {
-        // Its words name threads by their new places.
-        let moved = || position.iter().enumerate().any(|(old, new)| usize::from(*new) != old);
-        let with_places = (self.tids && (shared.known.is_none() || moved()))
+        // Its words name threads by their new places, if they have some.
+        let with_places = (self.tids && !position.is_empty())
             .then(|| self.write_shared(flat, shared.named, position, scratch));
         let SharedPart { named, known, end: start } = *with_places.as_ref().unwrap_or(shared);
         let mut writer = Writer::resume(self, flat, named, (position, start), scratch);
         if self.calls {
             for &thread in threads {
-                writer.out.push(flat.words[self.layout.thread(thread) + CALLS]);
+                writer.out.push(flat.words[self.layout.thread(usize::from(thread)) + CALLS]);
             }
         }
         let header = writer.out.skip(HEADER);
         for &thread in threads {
-            self.thread_words(flat, thread, |word, kind| writer.word(word, kind));
+            self.thread_words(flat, usize::from(thread), |word, kind| writer.word(word, kind));
         }
         writer.objects_from(named.objects);
         let (own, length) = (writer.objects.count - named.objects, writer.out.at - header - HEADER);
@@ -317,14 +325,14 @@ impl<'a> Writer<'a> {
         scratch: &'a mut Scratch,
     ) -> Writer<'a> {
         let Scratch { names, order, needed, values, written, .. } = scratch;
-        let objects = Names::resume(names, order, named.objects);
+        let objects = Names::resume(names, order, named);
         let values = ValueNames { names: values, known: named.values };
         let out = Out::resume(written, at, flat.words.len() + form.layout.threads);
         Writer { form, flat, objects, needed, position, values, out }
     }
 
     fn named(&self) -> Named {
-        Named { objects: self.objects.count, values: self.values.known }
+        Named { objects: self.objects.count, values: self.values.known, same: self.objects.same }
     }
 
     /// What few models have. The writer is given away: see [`Writer`].
