@@ -6,7 +6,7 @@ use linchpin_space::{Event, Renaming};
 use rustc_hash::FxHashMap;
 
 /// At most so many answers to questions of one kind are remembered, in twelve bytes each.
-const MOST: usize = 1 << 14;
+const MOST: usize = 1 << 17;
 
 /// And so many at first.
 const LEAST: usize = 1 << 8;
@@ -17,8 +17,10 @@ const NUMBERED: usize = 1 << 14;
 /// The τ-closure of the set with a number, in increasing order.
 pub(crate) type LastClosure = Option<(u32, Ids)>;
 
-/// What a worker remembers.
+/// What a worker remembers. Workers stand beside each other: what they write all the time is not in
+/// the same lines of the cache.
 #[derive(Default)]
+#[repr(align(128))]
 pub struct Cache {
     pub(crate) after: Numbered<Event>,
     pub(crate) renamed: Numbered<Renaming>,

@@ -49,6 +49,10 @@ impl<T: Eq + Hash> Table<T> {
 
 /// Sets of specification states, numbered. A set is the numbers of its parts in few bytes: that of
 /// its pending calls, then those of its configurations in increasing order, as differences.
+///
+/// They stand behind a lock, and beside that is what all workers read without it: its line of the
+/// cache, which changes whenever it is taken, is not theirs.
+#[repr(align(128))]
 pub(crate) struct SpecSets {
     rows: Table<Row>,
     /// Value, responses, interrupted operations.
