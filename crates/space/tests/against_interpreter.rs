@@ -331,3 +331,47 @@ fn walk_packing(space: &Space, random: &mut fastrand::Rng, name: &str) -> (usize
     }
     (compared, kept)
 }
+
+/// Long thread parts, many objects that only one thread reaches, and words of several bytes.
+#[test]
+fn large_states_are_packed() {
+    let source = "
+        spec stack;
+        struct Node { val: int, next: Node }
+        shared top: Node = null;
+        op push(v: int) {
+            let marks: [int; 150] = [v; 150];
+            let x: Node = null;
+            let n = 0;
+            while n < 140 {
+                x = new Node { val: 1000 + v, next: x };
+                n = n + 1;
+            }
+            let t = top;
+            x.next = t;
+            top = x;
+            assert(marks[n] == v);
+        }
+        op pop() -> int? {
+            let t = top;
+            if t == null { return none; }
+            top = t.next;
+            return t.val;
+        }";
+    let program = compile(source, &Config::default()).unwrap().program;
+    let mut random = fastrand::Rng::with_seed(17);
+    let bounds = Bounds {
+        calls: Calls::Each(2),
+        values: Values::UpTo(VALUES),
+        objects: None,
+        memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
+    };
+    let reductions = Reductions { canonical_heap: true, dead_locals: true, ..Reductions::NONE };
+    let space = Space::new(&program, bounds, reductions).unwrap();
+    let compared = walk(&space, true, &mut random, 40).0;
+    let space = Space::new(&program, bounds, Reductions::ALL).unwrap();
+    let packed = walk_packing(&space, &mut random, "large").0;
+    assert!(compared > 20 && packed > 20, "{compared}, {packed}");
+}
