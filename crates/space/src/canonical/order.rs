@@ -88,20 +88,39 @@ impl Form {
         let alike = |pair: &[Place]| {
             pair[0].without_calls() == pair[1].without_calls() && !(blank && pair[0].is_idle())
         };
-        if places.windows(2).any(alike) {
-            self.keys(flat, shared, scratch);
-            let key =
-                |thread: usize| &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]];
-            order.sort_by(|&a, &b| {
-                let (a, b) = (usize::from(a), usize::from(b));
-                let (one, other) = (place(a), place(b));
-                let keys = || key(a).cmp(key(b));
-                let places = one.without_calls().cmp(&other.without_calls());
-                places.then_with(keys).then(one.cmp(&other))
-            });
+        let mut start = 0;
+        while start + 1 < threads {
+            let same = places[start..].windows(2).take_while(|pair| alike(pair)).count();
+            if same > 0 {
+                let tied = start..start + same + 1;
+                self.sort_by_looks(flat, shared, &mut order[tied.clone()], &places[tied], scratch);
+            }
+            start += same + 1;
         }
         self.fill_places(&mut order);
         order
+    }
+
+    /// Sorts threads that are in the same place by what they look like, then by the calls they have
+    /// left, which are in the same order as the places.
+    fn sort_by_looks(
+        &self,
+        flat: &Flat,
+        shared: &SharedPart<'_>,
+        order: &mut [u8],
+        places: &[Place],
+        scratch: &mut Scratch,
+    ) {
+        self.keys(flat, shared, order, scratch);
+        let Scratch { keys, starts, .. } = scratch;
+        let key = |number: usize| &keys[starts[number]..starts[number + 1]];
+        let by = |a: usize, b: usize| key(a).cmp(key(b)).then_with(|| places[a].cmp(&places[b]));
+        let mut sorted: SmallVec<[usize; FEW]> = (0..order.len()).collect();
+        sorted.sort_by(|a, b| by(*a, *b));
+        let before = Order::from_slice(order);
+        for (slot, from) in order.iter_mut().zip(sorted) {
+            *slot = before[from];
+        }
     }
 
     /// Threads of one group may stand anywhere; the places of each group are filled with its
@@ -120,9 +139,9 @@ impl Form {
         }
     }
 
-    /// What every thread looks like: its own words, with objects and values named as in the shared
+    /// What some threads look like: their own words, with objects and values named as in the shared
     /// part, then as the thread meets them, and the words of the shared part that hold its name.
-    fn keys(&self, flat: &Flat, shared: &SharedPart<'_>, scratch: &mut Scratch) {
+    fn keys(&self, flat: &Flat, shared: &SharedPart<'_>, threads: &[u8], scratch: &mut Scratch) {
         let layout = &self.layout;
         let named = shared.named;
         if self.tids {
@@ -130,10 +149,10 @@ impl Form {
         }
         let Scratch { names, order, values, keys, starts, held, needed, .. } = scratch;
         let mut objects = Names::resume(names, order, named);
-        let mut out = Out::new(keys, (flat.words.len() + held.len()) * layout.threads);
+        let mut out = Out::new(keys, (flat.words.len() + held.len()) * threads.len());
         starts.clear();
         let mut own: SmallVec<[u8; 8]> = SmallVec::new();
-        for thread in 0..layout.threads {
+        for thread in threads.iter().map(|thread| usize::from(*thread)) {
             starts.push(out.len());
             own.clear();
             own.extend_from_slice(values);
