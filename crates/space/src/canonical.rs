@@ -30,7 +30,7 @@ use crate::layout::{CALLS, Kind, Layout, NODE, STATUS};
 use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
 use crate::roles::{Holders, Roles, WordSet};
 pub use before::Before;
-pub(crate) use before::Kept;
+pub(crate) use before::{Kept, Origin};
 use needed::Needed;
 use order::Order;
 use shown::Doing;
@@ -117,6 +117,13 @@ pub(crate) struct Scratch {
     pub crash_part: usize,
 }
 
+impl Scratch {
+    /// For each object of the state that was looked at last, the words that are needed.
+    pub fn needed(&self) -> &[WordSet] {
+        &self.needed.0
+    }
+}
+
 impl Form {
     /// Writes the canonical form of a state; returns the renaming that led to it. Values that the
     /// state does not contain have name 0 in it: the caller gives them names.
@@ -125,7 +132,7 @@ impl Form {
     pub fn pack(
         &self,
         flat: &Flat,
-        before: Option<&Before<'_>>,
+        before: Option<Before<'_>>,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Renaming {

@@ -23,6 +23,7 @@ use crate::code::{Act, Address, Base, Class, Code, Fork, Goal, Mark, Op, Routine
 use crate::execute::{Ended, Trail, Words};
 use crate::flat::Flat;
 use crate::layout::{Kind, Layout, NODE};
+use crate::reach::Reach;
 use crate::space::Space;
 use crate::successors::Successors;
 use linchpin_ir::program::BinaryOp;
@@ -173,8 +174,8 @@ struct Attempt<'a, 's, 'f> {
     flat: &'f Flat,
     thread: usize,
     operation: usize,
-    /// Whether the objects that others reach are marked.
-    marked: bool,
+    /// Who reaches what in the state.
+    reach: &'f mut Reach,
     /// The words at the start.
     start: Region,
     nodes: usize,
@@ -200,8 +201,8 @@ impl Successors<'_> {
         &mut self,
         flat: &Flat,
         thread: usize,
-        operation: usize,
-        node: usize,
+        (operation, node): (usize, usize),
+        reach: &mut Reach,
     ) -> Option<(Box<Flat>, usize)> {
         let space = self.space;
         let layout = &space.form.layout;
@@ -217,7 +218,7 @@ impl Successors<'_> {
             flat,
             thread,
             operation,
-            marked: false,
+            reach,
             start: SmallVec::from_slice(&start),
             nodes: 0,
             end: None,
@@ -490,7 +491,7 @@ impl<'s> Attempt<'_, 's, '_> {
     }
 
     fn never_again(&mut self, variable: usize, value: i64) -> bool {
-        self.of.never_again(self.flat, self.thread, variable, value, &mut self.marked)
+        self.of.never_again(self.flat, self.thread, variable, value, self.reach)
     }
 
     /// What an expression of one word comes to, if that is known. It must not go wrong.

@@ -111,7 +111,7 @@ pub struct Successor<'a> {
     /// What comes of it.
     pub stop: Stop<'a>,
     /// What is known of the state that it comes of, for those who pack it.
-    pub before: Option<&'a Before<'a>>,
+    pub before: Option<Before<'a>>,
 }
 
 /// Where a transition ends.

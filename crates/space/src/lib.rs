@@ -32,6 +32,7 @@ mod marks;
 mod others;
 mod privacy;
 mod private;
+mod reach;
 mod roles;
 mod settled;
 mod space;

@@ -16,6 +16,7 @@
 use crate::event::{Action, Stop};
 use crate::flat::{Flat, operation_of};
 use crate::layout::{NODE, STATUS};
+use crate::reach::Reach;
 use crate::successors::{Looked, MAX_TOGETHER, Successors};
 
 impl Successors<'_> {
@@ -31,24 +32,25 @@ impl Successors<'_> {
         if !space.ample && space.lasting.is_none() || self.actions.len() > MAX_TOGETHER {
             return None;
         }
-        // The state without its dead fields, once it is needed.
-        let mut emptied = None;
-        let mut on = None;
+        // Who reaches what in the state and in the same without its dead fields, which is made once
+        // it is needed.
+        let mut reaches = [self.reach(), self.reach()];
+        let (mut emptied, mut on) = (None, None);
         for other in 0..space.form.layout.threads {
             let region = space.form.layout.thread(other);
             let Some((operation, false)) = operation_of(flat.words[region + STATUS]) else {
                 continue;
             };
-            let node = flat.words[region + NODE] as usize;
-            let at = (operation, node);
-            if self.may_be_doomed(flat, other, operation, node) {
-                let emptied = emptied.get_or_insert_with(|| self.without_dead_fields(flat));
-                on = self.take_back(emptied, other, at, (thread, from));
+            let at = (operation, flat.words[region + NODE] as usize);
+            let [reach, in_emptied] = &mut reaches;
+            if self.may_be_doomed(flat, other, at.0, at.1) {
+                let (emptied, _) = emptied.get_or_insert_with(|| self.without_dead_fields(flat));
+                on = self.take_back(emptied, other, at, (thread, from), in_emptied);
             }
             if on.is_none()
                 && space.ample
-                && self.maybe_private(other, operation, node)
-                && let Some(looked) = self.private_step(flat, other, operation)
+                && self.maybe_private(other, at.0, at.1)
+                && let Some(looked) = self.private_step(flat, other, operation, reach)
             {
                 on = Some(self.take_step(flat, other, at, looked, (thread, from)));
             }
@@ -56,15 +58,21 @@ impl Successors<'_> {
                 break;
             }
         }
-        self.workspace.pool.extend(emptied);
+        self.workspace.reaches.extend(reaches);
+        if let Some((emptied, is_kept)) = emptied {
+            self.workspace.pool.push(emptied);
+            self.needed = on.is_none().then_some(is_kept);
+        }
         on
     }
 
-    fn without_dead_fields(&mut self, flat: &Flat) -> Box<Flat> {
+    /// The state, and whether its shared part is that of the state that this one comes of.
+    fn without_dead_fields(&mut self, flat: &Flat) -> (Box<Flat>, bool) {
         let mut emptied = self.copy(flat);
         let form = &self.space.form;
-        form.forget_dead_fields(&mut emptied, self.before, &mut self.workspace.scratch);
-        emptied
+        let scratch = &mut self.workspace.scratch;
+        let is_kept = form.forget_dead_fields(&mut emptied, self.origin, scratch);
+        (emptied, is_kept)
     }
 
     /// Takes a private step of a thread, after one of another.
@@ -91,10 +99,11 @@ impl Successors<'_> {
         &mut self,
         emptied: &Flat,
         other: usize,
-        (operation, node): (usize, usize),
+        at: (usize, usize),
         (thread, from): (usize, Option<(usize, usize)>),
+        reach: &mut Reach,
     ) -> Option<bool> {
-        let (next, steps) = self.end_attempt(emptied, other, operation, node)?;
+        let (next, steps) = self.end_attempt(emptied, other, at, reach)?;
         let made = self.actions.len();
         self.space.acted.doomed();
         (0..steps).for_each(|_| self.made(other, Action::Step));

@@ -5,10 +5,10 @@ use crate::execute::{Access, Ended, Trail};
 use crate::flat::{Flat, operation_of};
 use crate::layout::{Kind, NODE, STATUS, VARIABLES};
 use crate::lines::{LineId, struct_of};
+use crate::reach::Reach;
 use crate::settled::Forward;
 use crate::space::Lasting;
 use crate::successors::{Looked, Successors, Way};
-use crate::workspace::Workspace;
 use linchpin_ir::interpreter::Memory;
 use smallvec::SmallVec;
 
@@ -21,17 +21,22 @@ impl Successors<'_> {
 
     /// Looks at the next step of the thread: `None` unless it can be taken and concerns no other
     /// thread, whatever it chooses.
-    pub fn private_step(&mut self, flat: &Flat, thread: usize, operation: usize) -> Option<Looked> {
+    pub fn private_step(
+        &mut self,
+        flat: &Flat,
+        thread: usize,
+        operation: usize,
+        reach: &mut Reach,
+    ) -> Option<Looked> {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
-        let mut marked = false;
         let mut given: SmallVec<[u32; 2]> = SmallVec::new();
         let mut trail = self.workspace.trails.pop().unwrap_or_default();
         let is_private = loop {
             let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
             let is_private = !matches!(ended, Ended::Refused | Ended::Faulted)
-                && self.is_private(flat, thread, &trail, &mut marked);
+                && self.is_private(flat, thread, &trail, reach);
             if is_private && trail.choices.is_empty() {
                 return Some(Some(Way { next, ended, trail }));
             }
@@ -52,11 +57,11 @@ impl Successors<'_> {
     /// it, if the access is a write), if it is to an object that no other thread can reach, or to
     /// what does not change any more, or if it is a `cas` that fails whenever it is made.
     pub fn is_private(
-        &mut self,
+        &self,
         before: &Flat,
         thread: usize,
         trail: &Trail,
-        marked: &mut bool,
+        reach: &mut Reach,
     ) -> bool {
         let space = self.space;
         if !space.reductions.partial_order {
@@ -75,7 +80,7 @@ impl Successors<'_> {
         // So may what a fence makes of memory that others, or a thread after a crash, can reach.
         for line in &trail.settled {
             let LineId::Object(object, _) = *line else { return false };
-            if self.is_reachable(before, thread, object as usize, marked) {
+            if reach.beyond(space, before, thread, object as usize) {
                 return false;
             }
         }
@@ -93,74 +98,15 @@ impl Successors<'_> {
                 return true;
             }
             if let (Class::Shared(variable), Some(expected)) = (class, refused)
-                && self.never_again(before, thread, *variable, *expected, marked)
+                && self.never_again(before, thread, *variable, *expected, reach)
             {
                 return true;
             }
             let Some(object) = object else { return false };
             // Any thread may take memory that was given back, with the references in it.
             space.bounds.memory != Memory::TypeStable
-                && !self.is_reachable(before, thread, *object, marked)
+                && !reach.beyond(space, before, thread, *object)
         })
-    }
-
-    /// Whether other threads, or what runs after a crash, can reach an object.
-    pub fn is_reachable(
-        &mut self,
-        before: &Flat,
-        thread: usize,
-        object: usize,
-        marked: &mut bool,
-    ) -> bool {
-        if !*marked {
-            *marked = true;
-            self.mark_reachable(before, thread);
-        }
-        // An object made in this very step belongs to no other thread.
-        self.workspace.marks.get(object).copied().unwrap_or(false)
-    }
-
-    /// Marks the objects that other threads can reach.
-    fn mark_reachable(&mut self, flat: &Flat, thread: usize) {
-        let form = &self.space.form;
-        let layout = &form.layout;
-        let Workspace { marks, stack, .. } = &mut *self.workspace;
-        marks.clear();
-        marks.resize((flat.words.len() - layout.heap) / layout.stride, false);
-        stack.clear();
-        let mut reach = |word: i64, stack: &mut Vec<usize>| {
-            if let Ok(object) = usize::try_from(word - 1)
-                && !marks[object]
-            {
-                marks[object] = true;
-                stack.push(object);
-            }
-        };
-        for (word, _) in &form.holders.shared {
-            reach(flat.words[*word], stack);
-        }
-        for other in (0..layout.threads).filter(|&other| other != thread) {
-            form.thread_references(flat, other, |word| reach(word, stack));
-        }
-        // What a crash may leave of the shared variables; that of objects as they are met.
-        form.image_words(flat, |word, kind, of| {
-            if kind == Kind::Ref && of.is_none() {
-                reach(word, stack);
-            }
-        });
-        while let Some(object) = stack.pop() {
-            let at = layout.object(object);
-            if let Some(of) = form.struct_kept(flat.words[at]) {
-                for (word, _) in &form.holders.fields[of] {
-                    reach(flat.words[at + 1 + word], stack);
-                }
-            }
-            form.image_words(flat, |word, kind, of| {
-                if kind == Kind::Ref && of == Some(object) {
-                    reach(word, stack);
-                }
-            });
-        }
     }
 
     /// The content of a word that has got its last value (see `settled.rs`).
@@ -188,12 +134,12 @@ impl Successors<'_> {
     ///   step gives an object only to roles that references flow to from one that held it, so none
     ///   of those roles ever gets it.
     pub fn never_again(
-        &mut self,
+        &self,
         flat: &Flat,
         thread: usize,
         variable: usize,
         value: i64,
-        marked: &mut bool,
+        reach: &mut Reach,
     ) -> bool {
         let space = self.space;
         let Some(lasting) = &space.lasting else { return false };
@@ -204,18 +150,18 @@ impl Successors<'_> {
             return false;
         }
         is_behind(lasting, flat, slot.at, value, |object| layout.object(object))
-            || !self.may_come(lasting, flat, thread, slot.at, value, marked)
+            || !self.may_come(lasting, flat, thread, slot.at, value, reach)
     }
 
     /// Whether others hold an object where it may come from to a shared word.
     fn may_come(
-        &mut self,
+        &self,
         lasting: &Lasting,
         flat: &Flat,
         thread: usize,
         variable: usize,
         value: i64,
-        marked: &mut bool,
+        reach: &mut Reach,
     ) -> bool {
         let form = &self.space.form;
         let layout = &form.layout;
@@ -254,7 +200,7 @@ impl Successors<'_> {
                 if *kind == Kind::Ref
                     && flat.words[at + 1 + word] == value
                     && comes(lasting.roles.of_field(of, word))
-                    && self.is_reachable(flat, thread, object, marked)
+                    && reach.beyond(self.space, flat, thread, object)
                 {
                     return true;
                 }

@@ -596,7 +596,7 @@ impl Space {
     /// ([`Successor::before`](crate::Successor::before)).
     pub fn pack_after(
         &self,
-        before: Option<&Before<'_>>,
+        before: Option<Before<'_>>,
         flat: &Flat,
         workspace: &mut Workspace,
         out: &mut Vec<u8>,

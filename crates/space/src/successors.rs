@@ -1,10 +1,11 @@
 //! The ways on from a state: every call, step and response, with what reductions take together.
 
-use crate::canonical::Before;
+use crate::canonical::{Before, Origin};
 use crate::event::{Action, Event, Made, Stop, Successor, Visit};
 use crate::execute::{Ended, Execution, Passed, Trail, Words, holds};
 use crate::flat::{Asks, Flat, interrupted, interrupted_of, operation_of, returning, running};
 use crate::layout::{CALLS, NODE, STATUS};
+use crate::reach::Reach;
 use crate::space::Space;
 use crate::workspace::Workspace;
 use smallvec::SmallVec;
@@ -19,7 +20,10 @@ pub(crate) struct Successors<'a> {
     pub workspace: &'a mut Workspace,
     visit: &'a mut dyn Visit,
     /// What is known of the state that it starts from.
-    pub(crate) before: Option<&'a Before<'a>>,
+    pub(crate) origin: Option<&'a Origin<'a>>,
+    /// Whether what is needed in the state that is told of next was found out, and is in the
+    /// workspace: then also whether its shared part is that of the state that it starts from.
+    pub(crate) needed: Option<bool>,
     pub actions: Vec<Made>,
     pub events: Vec<Event>,
     /// Where the moving thread is, if it is inside an operation.
@@ -55,13 +59,14 @@ impl<'a> Successors<'a> {
         space: &'a Space,
         workspace: &'a mut Workspace,
         visit: &'a mut dyn Visit,
-        before: Option<&'a Before<'a>>,
+        origin: Option<&'a Origin<'a>>,
     ) -> Successors<'a> {
         Successors {
             space,
             workspace,
             visit,
-            before,
+            origin,
+            needed: None,
             actions: Vec::new(),
             events: Vec::new(),
             start: None,
@@ -153,7 +158,10 @@ impl<'a> Successors<'a> {
         {
             self.made_up = self.makes_up_for_crash(thread, next);
         }
-        let (actions, events, before) = (&self.actions[..], &self.events[..], self.before);
+        let (actions, events) = (&self.actions[..], &self.events[..]);
+        let words = self.workspace.scratch.needed();
+        let needed = self.needed.take().map(|is_kept| (words, is_kept));
+        let before = self.origin.map(|origin| Before { origin, needed });
         self.visit.visit(Successor { thread, actions, events, from, stop, before })
     }
 
@@ -260,7 +268,7 @@ impl<'a> Successors<'a> {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
         self.made(thread, Action::Step);
-        let mut marked = false;
+        let mut reach = (phase == Phase::Leading).then(|| self.reach());
         let on = self.take(flat, thread, (operation, node), looked, &mut |this, after, trail| {
             let (next, returned) = match after {
                 Ok(next) => next,
@@ -269,16 +277,20 @@ impl<'a> Successors<'a> {
             if returned {
                 return this.stop(thread, Some((operation, node)), Stop::State(next));
             }
-            let phase = match phase {
-                Phase::Leading if this.is_private(flat, thread, trail, &mut marked) => {
-                    Phase::Leading
-                }
-                _ => Phase::Trailing,
-            };
+            let leads = reach.as_mut().is_some_and(|of| this.is_private(flat, thread, trail, of));
+            let phase = if leads { Phase::Leading } else { Phase::Trailing };
             this.go_on(next, thread, operation, phase)
         });
+        self.workspace.reaches.extend(reach);
         self.actions.pop();
         on
+    }
+
+    /// Who can reach what in a state that nothing was asked about yet.
+    pub fn reach(&mut self) -> Box<Reach> {
+        let mut reach = self.workspace.reaches.pop().unwrap_or_default();
+        reach.forget();
+        reach
     }
 
     /// After a step (or an invocation): stops here, or takes the next step as well.
@@ -291,13 +303,17 @@ impl<'a> Successors<'a> {
         match phase {
             Phase::Leading => self.step(flat, thread, operation, Phase::Leading, None),
             Phase::Trailing => {
+                let mut looked = None;
                 if self.space.reductions.partial_order
                     && self.maybe_private(thread, operation, node)
-                    && let Some(looked) = self.private_step(flat, thread, operation)
                 {
-                    self.step(flat, thread, operation, Phase::Trailing, looked)
-                } else {
-                    self.stop(thread, Some((operation, node)), Stop::State(flat))
+                    let mut reach = self.reach();
+                    looked = self.private_step(flat, thread, operation, &mut reach);
+                    self.workspace.reaches.push(reach);
+                }
+                match looked {
+                    Some(looked) => self.step(flat, thread, operation, Phase::Trailing, looked),
+                    None => self.stop(thread, Some((operation, node)), Stop::State(flat)),
                 }
             }
         }
@@ -478,7 +494,7 @@ impl Space {
         let mut flat = std::mem::take(&mut workspace.flat);
         let mut kept = std::mem::take(&mut workspace.kept);
         let parts = self.form.unpack(bytes, &mut flat);
-        let before = self.form.before((bytes, &parts), &flat, &mut kept);
+        let origin = self.form.origin((bytes, &parts), &flat, &mut kept);
         // What is known matters to calls only.
         let threads = self.program().threads.len();
         let is_idle = |thread: usize| flat.words[self.form.layout.thread(thread) + STATUS] == 0;
@@ -486,7 +502,7 @@ impl Space {
             true => known.max(self.form.largest(&flat, &parts)),
             false => known,
         };
-        let mut enumeration = Successors::new(self, workspace, visit, before.as_ref());
+        let mut enumeration = Successors::new(self, workspace, visit, origin.as_ref());
         let mut on = true;
         for thread in 0..threads {
             on = on && enumeration.thread(&flat, thread, known);

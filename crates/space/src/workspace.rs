@@ -4,6 +4,7 @@ use crate::canonical::{Kept, Scratch};
 use crate::crash::Recovered;
 use crate::execute::Trail;
 use crate::flat::Flat;
+use crate::reach::Reach;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -22,8 +23,9 @@ pub struct Workspace {
     pub(crate) trails: Vec<Box<Trail>>,
     /// What recovery comes to from states right after the last crash that may come.
     pub(crate) recovered: FxHashMap<Box<[i64]>, Arc<[Recovered]>>,
-    pub(crate) marks: Vec<bool>,
-    pub(crate) stack: Vec<usize>,
+    /// Boxed, and taken and put back as well.
+    #[allow(clippy::vec_box)]
+    pub(crate) reaches: Vec<Box<Reach>>,
     /// The nodes and edges that the last step of a thread that runs alone went along.
     pub(crate) path: Vec<(u32, u32)>,
     /// Whether the bound on objects refused a step since this was last cleared.

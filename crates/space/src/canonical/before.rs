@@ -6,8 +6,18 @@ use super::{Form, Parts, Scratch};
 use crate::flat::Flat;
 use crate::roles::WordSet;
 
-/// A state whose bytes are known.
+/// What is known of a state when it is packed.
+#[derive(Clone, Copy)]
 pub struct Before<'a> {
+    /// The state that it comes of.
+    pub(crate) origin: &'a Origin<'a>,
+    /// Which words are needed in it, if that was found out, and whether its shared part is that of
+    /// the state that it comes of.
+    pub(crate) needed: Option<(&'a [WordSet], bool)>,
+}
+
+/// A state whose bytes are known.
+pub(crate) struct Origin<'a> {
     words: &'a [i64],
     /// The shared part of the bytes.
     pub(super) shared: &'a [u8],
@@ -31,12 +41,12 @@ pub(crate) struct Kept {
 impl Form {
     /// What those that come of a state may take from it; `None` if models like this one take
     /// nothing: what links and images are about is named with the shared part.
-    pub fn before<'a>(
+    pub fn origin<'a>(
         &self,
         (bytes, parts): (&'a [u8], &Parts),
         flat: &'a Flat,
         kept: &'a mut Kept,
-    ) -> Option<Before<'a>> {
+    ) -> Option<Origin<'a>> {
         if !self.heap || self.links || self.lines.is_some() {
             return None;
         }
@@ -50,11 +60,24 @@ impl Form {
         }
         let shared = &bytes[parts.shared..];
         let Parts { reached, values, .. } = *parts;
-        Some(Before { words: &flat.words, shared, reached, values, kept })
+        Some(Origin { words: &flat.words, shared, reached, values, kept })
     }
 }
 
-impl<'a> Before<'a> {
+impl Before<'_> {
+    /// Finds out which words of a state are needed; whether the shared part of its bytes is that of
+    /// the state before.
+    pub(super) fn is_kept(&self, form: &Form, flat: &Flat, scratch: &mut Scratch) -> bool {
+        let Some((needed, is_kept)) = self.needed else {
+            return self.origin.is_kept(form, flat, scratch);
+        };
+        scratch.needed.0.clear();
+        scratch.needed.0.extend_from_slice(needed);
+        is_kept
+    }
+}
+
+impl Origin<'_> {
     /// Finds out which words of a state are needed; whether the shared part of its bytes is that of
     /// the state before.
     pub(super) fn is_kept(&self, form: &Form, flat: &Flat, scratch: &mut Scratch) -> bool {

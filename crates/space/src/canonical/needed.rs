@@ -1,7 +1,8 @@
 //! Which words of objects are needed in a state (see `roles.rs`): what may be read through a shared
 //! variable, a variable of a thread or a needed field that holds the object.
 
-use super::{Before, Form, Scratch};
+use super::before::Origin;
+use super::{Form, Scratch};
 use crate::flat::{Flat, operation_of};
 use crate::layout::{Layout, NODE, STATUS};
 use crate::lines::struct_of;
@@ -128,20 +129,20 @@ impl Form {
     }
 
     /// Empties the words of objects that are not needed, in a state that comes of one of which so
-    /// much is known.
+    /// much is known; whether the shared part of its bytes is that of the one before.
     pub fn forget_dead_fields(
         &self,
         flat: &mut Flat,
-        before: Option<&Before<'_>>,
+        origin: Option<&Origin<'_>>,
         scratch: &mut Scratch,
-    ) {
-        if self.roles.is_none() {
-            return;
-        }
-        match before {
-            Some(before) => _ = before.is_kept(self, flat, scratch),
-            None => self.find_needed(flat, None, scratch),
-        }
+    ) -> bool {
+        let is_kept = match origin {
+            Some(origin) => origin.is_kept(self, flat, scratch),
+            None => {
+                self.find_needed(flat, None, scratch);
+                false
+            }
+        };
         let Layout { heap, stride, .. } = self.layout;
         for (words, needed) in flat.words[heap..].chunks_exact_mut(stride).zip(&scratch.needed.0) {
             let mut rest = *needed;
@@ -152,5 +153,6 @@ impl Form {
                 rest >>= 1;
             }
         }
+        is_kept
     }
 }

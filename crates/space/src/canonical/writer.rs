@@ -1,6 +1,6 @@
 //! Writing a state: names are given to objects and values in the order in which they are met.
 
-use super::before::Before;
+use super::before::{Before, Origin};
 use super::needed::Needed;
 use super::{Form, LONG, Scratch, push, push_count};
 use crate::flat::Flat;
@@ -205,7 +205,7 @@ impl Form {
     pub(super) fn name_shared<'a>(
         &self,
         flat: &Flat,
-        before: Option<&Before<'a>>,
+        before: Option<Before<'a>>,
         scratch: &mut Scratch,
     ) -> SharedPart<'a> {
         let count = self.layout.objects(flat.words.len());
@@ -217,7 +217,8 @@ impl Form {
             return self.name_anew(flat, count, scratch);
         }
         let Scratch { names, order, values, .. } = scratch;
-        let mut named = Named { objects: before.reached, values: before.values, same: 0 };
+        let Origin { reached, values: valued, shared, .. } = *before.origin;
+        let mut named = Named { objects: reached, values: valued, same: 0 };
         Names::new(names, order, count);
         if self.tids {
             // They are looked at one by one.
@@ -232,7 +233,7 @@ impl Form {
         for (name, of) in (1..=named.values).zip(values) {
             *of = name;
         }
-        SharedPart { named, known: Some(before.shared), end: 0 }
+        SharedPart { named, known: Some(shared), end: 0 }
     }
 
     fn name_anew<'a>(&self, flat: &Flat, count: usize, scratch: &mut Scratch) -> SharedPart<'a> {
