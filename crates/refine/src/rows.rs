@@ -25,8 +25,8 @@ struct Piece<const N: usize> {
     least: [u32; N],
     /// The largest difference that each column has room for: all bits of at least one.
     masks: [u32; N],
-    /// How many bits of a row are before each column. INVARIANT: all columns but the last have 32
-    /// at most, so there is room for eight columns.
+    /// How many bits of a row are before each column. INVARIANT: a column has 32 at most, and there
+    /// are at most eight of them.
     starts: [u8; N],
     /// How many bits a row takes.
     stride: u16,
