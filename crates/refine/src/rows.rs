@@ -13,6 +13,8 @@ pub(crate) struct Rows<const N: usize> {
     pieces: Vec<Piece<N>>,
     /// The rows after those of all pieces. INVARIANT: they are fewer than a piece has.
     last: Vec<[u32; N]>,
+    /// How many bytes the pieces take. They are too many to be added up often.
+    packed: usize,
 }
 
 /// Some rows, all as long as each other.
@@ -23,8 +25,8 @@ struct Piece<const N: usize> {
     least: [u32; N],
     /// The largest difference that each column has room for: all bits of at least one.
     masks: [u32; N],
-    /// How many bits of a row are before each column. INVARIANT: all columns but the last have 32
-    /// at most, so there is room for eight columns.
+    /// How many bits of a row are before each column. INVARIANT: a column has 32 at most, and there
+    /// are at most eight of them.
     starts: [u8; N],
     /// How many bits a row takes.
     stride: u16,
@@ -32,7 +34,7 @@ struct Piece<const N: usize> {
 
 impl<const N: usize> Default for Rows<N> {
     fn default() -> Rows<N> {
-        Rows { pieces: Vec::new(), last: Vec::new() }
+        Rows { pieces: Vec::new(), last: Vec::new(), packed: 0 }
     }
 }
 
@@ -89,15 +91,16 @@ impl<const N: usize> Rows<N> {
     pub fn push(&mut self, row: [u32; N]) {
         self.last.push(row);
         if self.last.len() == 1 << ROWS {
-            self.pieces.push(Piece::new(&self.last));
+            let piece = Piece::new(&self.last);
+            self.packed += piece.bytes.len() + size_of::<Piece<N>>();
+            self.pieces.push(piece);
             self.last.clear();
         }
     }
 
     /// Bytes kept.
     pub fn bytes(&self) -> usize {
-        let kept = |piece: &Piece<N>| piece.bytes.len() + size_of::<Piece<N>>();
-        self.pieces.iter().map(kept).sum::<usize>() + size_of_val(&self.last[..])
+        self.packed + size_of_val(&self.last[..])
     }
 }
 

@@ -1,7 +1,7 @@
 //! The states seen: for each model state, the allowances and specification sets that were met beside
 //! it.
 //!
-//! A state is two components, each kept once, so a product state takes six numbers, in as few bytes
+//! A state is two components, each kept once, so a product state takes six numbers, in as few bits
 //! as they need ([`Rows`]), and its place in a table. The front stands with the product states, in a
 //! part of the store that its hash tells; the backs, of which there are fewer, are kept apart
 //! ([`Components`]).
