@@ -63,16 +63,24 @@ impl<'a> Successors<'a> {
     ) -> Successors<'a> {
         Successors {
             space,
-            workspace,
             visit,
             origin,
             needed: None,
-            actions: Vec::new(),
-            events: Vec::new(),
+            actions: std::mem::take(&mut workspace.actions),
+            events: std::mem::take(&mut workspace.events),
             start: None,
             settled: 0,
             made_up: false,
+            workspace,
         }
+    }
+
+    /// Gives back what is used again.
+    fn end(mut self) {
+        self.actions.clear();
+        self.events.clear();
+        self.workspace.actions = self.actions;
+        self.workspace.events = self.events;
     }
 
     /// Every way on for one thread; `false` if the visitor has ended the enumeration.
@@ -510,6 +518,7 @@ impl Space {
         if on && self.form.lines.is_some() {
             enumeration.crashes(&flat);
         }
+        enumeration.end();
         workspace.flat = flat;
         workspace.kept = kept;
     }
@@ -524,18 +533,14 @@ impl Space {
         visit: &mut dyn Visit,
     ) {
         let mut enumeration = Successors::new(self, workspace, visit, None);
-        let Some(lines) = &self.form.lines else {
-            if thread < self.form.layout.threads {
-                enumeration.thread(flat, thread, known);
-            }
-            return;
-        };
         if thread < self.form.layout.threads {
-            if enumeration.thread(flat, thread, known) {
+            let on = enumeration.thread(flat, thread, known);
+            if let (true, Some(lines)) = (on, &self.form.lines) {
                 enumeration.crash_thread(flat, lines, thread);
             }
-        } else {
+        } else if let Some(lines) = &self.form.lines {
             enumeration.crash_system(flat, lines);
         }
+        enumeration.end();
     }
 }

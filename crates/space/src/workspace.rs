@@ -2,6 +2,7 @@
 
 use crate::canonical::{Kept, Scratch};
 use crate::crash::Recovered;
+use crate::event::{Event, Made};
 use crate::execute::Trail;
 use crate::flat::Flat;
 use crate::reach::Reach;
@@ -21,6 +22,9 @@ pub struct Workspace {
     /// Boxed for the same reason.
     #[allow(clippy::vec_box)]
     pub(crate) trails: Vec<Box<Trail>>,
+    /// What is told of a successor, see [`Successor`](crate::Successor).
+    pub(crate) actions: Vec<Made>,
+    pub(crate) events: Vec<Event>,
     /// What recovery comes to from states right after the last crash that may come.
     pub(crate) recovered: FxHashMap<Box<[i64]>, Arc<[Recovered]>>,
     /// Boxed, and taken and put back as well.
