@@ -103,6 +103,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::SettledFields
             | Reduction::AmpleSteps
             | Reduction::DoomedAttempts
+            | Reduction::ValidatedReads
             | Reduction::Calls => {}
         }
     }

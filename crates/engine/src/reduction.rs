@@ -21,6 +21,8 @@ pub enum Reduction {
     AmpleSteps,
     /// Taking attempts that are bound to have no effect to their end.
     DoomedAttempts,
+    /// Taking attempts whose effect validates what they have read as one transition.
+    ValidatedReads,
     /// Taking invocations and responses together with the first and last step.
     MergedEvents,
     /// Keeping of pending stores only the different images that a crash may leave.
@@ -41,7 +43,7 @@ pub enum Reduction {
 
 impl Reduction {
     /// All of them.
-    pub const ALL: [Reduction; 17] = [
+    pub const ALL: [Reduction; 18] = [
         Reduction::CanonicalHeap,
         Reduction::DeadLocals,
         Reduction::DeadFields,
@@ -51,6 +53,7 @@ impl Reduction {
         Reduction::SettledFields,
         Reduction::AmpleSteps,
         Reduction::DoomedAttempts,
+        Reduction::ValidatedReads,
         Reduction::MergedEvents,
         Reduction::DistinctImages,
         Reduction::ReachableImages,
@@ -94,6 +97,10 @@ impl Reduction {
             Reduction::DoomedAttempts => {
                 ("doomed-attempts", "Taking attempts that are bound to have no effect to their end")
             }
+            Reduction::ValidatedReads => (
+                "validated-reads",
+                "Taking attempts whose effect validates what they have read as one transition",
+            ),
             Reduction::MergedEvents => (
                 "merged-events",
                 "Taking invocations and responses together with the first and last step",

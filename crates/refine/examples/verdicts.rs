@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 type Switch = fn(&mut VerifyOptions, bool);
 
 /// Every reduction, by the name that `--without` takes.
-const SWITCHES: [(&str, Switch); 15] = [
+const SWITCHES: [(&str, Switch); 16] = [
     ("canonical-heap", |o, on| o.reductions.canonical_heap = on),
     ("dead-locals", |o, on| o.reductions.dead_locals = on),
     ("dead-fields", |o, on| o.reductions.dead_fields = on),
@@ -31,6 +31,7 @@ const SWITCHES: [(&str, Switch); 15] = [
     ("settled-fields", |o, on| o.reductions.settled_fields = on),
     ("ample-steps", |o, on| o.reductions.ample_steps = on),
     ("doomed-attempts", |o, on| o.reductions.doomed_attempts = on),
+    ("validated-reads", |o, on| o.reductions.validated_reads = on),
     ("merged-events", |o, on| o.reductions.merged_events = on),
     ("crash-points", |o, on| o.reductions.crash_points = on),
     ("reachable-images", |o, on| o.reductions.reachable_images = on),

@@ -193,6 +193,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
             Reduction::SettledFields => reductions.settled_fields = false,
             Reduction::AmpleSteps => reductions.ample_steps = false,
             Reduction::DoomedAttempts => reductions.doomed_attempts = false,
+            Reduction::ValidatedReads => reductions.validated_reads = false,
             Reduction::MergedEvents => reductions.merged_events = false,
             Reduction::DistinctImages => reductions.distinct_images = false,
             Reduction::ReachableImages => reductions.reachable_images = false,

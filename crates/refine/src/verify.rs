@@ -210,10 +210,13 @@ fn linearizability(
     let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
     let (exploration, stats) = search(&product, options, progress);
     if exploration == Exploration::Complete && product.space.has_open_lines() {
-        // Lines of doomed attempts are executed in runs that were not explored: which of them, only
-        // a search of all attempts can tell.
+        // Lines of attempts are executed in runs that were not explored: which of them, only a search
+        // of all attempts can tell.
         let mut options = options.clone();
-        options.reductions.doomed_attempts = false;
+        match options.reductions.validated_reads {
+            true => options.reductions.validated_reads = false,
+            false => options.reductions.doomed_attempts = false,
+        }
         return linearizability(program, &options, progress);
     }
     let outcome = match exploration {
@@ -259,8 +262,10 @@ pub(crate) fn search(
         None => match (options.strategy, &options.disk) {
             (Strategy::BreadthFirst, Some(disk)) => {
                 // Another search in the same folder, where the first leaves lines open.
-                let all = if options.reductions.doomed_attempts { "" } else { "-attempts" };
-                let name = format!("{}{all}", product.sets.name());
+                let Reductions { validated_reads, doomed_attempts, .. } = options.reductions;
+                let reads = if validated_reads { "" } else { "-reads" };
+                let all = if doomed_attempts { "" } else { "-attempts" };
+                let name = format!("{}{reads}{all}", product.sets.name());
                 explore_on_disk(product, &name, disk, &options.search, progress)
             }
             (Strategy::BreadthFirst, None) => match &options.cluster {

@@ -102,6 +102,9 @@ pub struct Reductions {
     /// A thread whose attempt is bound to have no effect is taken to the end of it; only in
     /// collected memory and without crashes.
     pub doomed_attempts: bool,
+    /// An attempt whose effect validates what it has read is taken as one transition; only in
+    /// collected memory, without a bound on objects and without crashes.
+    pub validated_reads: bool,
     /// An invocation happens with the first step of its operation, a response with the last.
     pub merged_events: bool,
     /// The pending stores of a line are kept as the different images that they may leave.
@@ -127,6 +130,7 @@ impl Reductions {
         settled_fields: true,
         ample_steps: true,
         doomed_attempts: true,
+        validated_reads: true,
         merged_events: true,
         distinct_images: true,
         reachable_images: true,
@@ -137,7 +141,13 @@ impl Reductions {
     /// often the moving thread changes, who follow edges, or to whom it matters where a claimed
     /// point stands among the steps of others.
     pub const fn one_thread_at_a_time(self) -> Reductions {
-        Reductions { ample_steps: false, doomed_attempts: false, ..self }
+        Reductions { ample_steps: false, doomed_attempts: false, ..self.one_step_at_a_time() }
+    }
+
+    /// The same without those that take steps together which others may come between: for those who
+    /// ask about the states in the middle.
+    pub const fn one_step_at_a_time(self) -> Reductions {
+        Reductions { validated_reads: false, ..self }
     }
 
     /// None of them.
@@ -151,6 +161,7 @@ impl Reductions {
         settled_fields: false,
         ample_steps: false,
         doomed_attempts: false,
+        validated_reads: false,
         merged_events: false,
         distinct_images: false,
         reachable_images: false,

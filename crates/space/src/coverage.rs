@@ -60,11 +60,22 @@ impl Coverage {
         }
     }
 
-    /// Whether some edge was not taken, but runs that were not explored may take it.
-    pub fn is_open(&self) -> bool {
-        let mut edges = self.taken.iter().zip(&self.perhaps);
-        edges.any(|(taken, perhaps)| {
-            perhaps.load(Ordering::Relaxed) && !taken.load(Ordering::Relaxed)
+    /// Whether some line was not executed, but runs that were not explored may execute it.
+    pub fn is_open(&self, program: &Program) -> bool {
+        routines_of(program).into_iter().enumerate().any(|(index, (body, _))| {
+            let (mut taken, mut perhaps) = (BTreeSet::new(), BTreeSet::new());
+            for (node, of) in body.nodes.iter().enumerate() {
+                for (number, edge) in of.edges.iter().enumerate() {
+                    if self.is_taken(index, node, number) {
+                        taken.extend(lines(edge));
+                    } else if self.perhaps[self.starts[index][node] + number]
+                        .load(Ordering::Relaxed)
+                    {
+                        perhaps.extend(lines(edge));
+                    }
+                }
+            }
+            !perhaps.is_subset(&taken)
         })
     }
 

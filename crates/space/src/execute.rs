@@ -197,7 +197,7 @@ impl Env<'_> {
     }
 }
 
-fn arithmetic(operator: BinaryOp, left: i64, right: i64) -> Result<i64, Wrong> {
+pub(crate) fn arithmetic(operator: BinaryOp, left: i64, right: i64) -> Result<i64, Wrong> {
     match operator {
         BinaryOp::Add => left.checked_add(right),
         BinaryOp::Subtract => left.checked_sub(right),

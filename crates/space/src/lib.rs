@@ -13,6 +13,7 @@
 
 mod alone;
 mod any_values;
+mod attempt;
 mod bounds;
 mod canonical;
 mod code;
@@ -39,6 +40,7 @@ mod space;
 mod spec_use;
 mod successors;
 mod symmetry;
+mod validated;
 mod workspace;
 
 pub use alone::{Alone, AloneStep};

@@ -29,7 +29,7 @@ impl Successors<'_> {
         from: Option<(usize, usize)>,
     ) -> Option<bool> {
         let space = self.space;
-        if !space.ample && space.lasting.is_none() || self.actions.len() > MAX_TOGETHER {
+        if !space.ample && !space.doomed || self.actions.len() > MAX_TOGETHER {
             return None;
         }
         // Who reaches what in the state and in the same without its dead fields, which is made once

@@ -75,8 +75,12 @@ pub struct Space {
     pub(crate) writes_apart: bool,
     /// Whether claimed linearization points are of no interest.
     pub(crate) ignores_points: bool,
-    /// What is known about what never comes back, if doomed attempts are looked for.
+    /// What is known about what never comes back, if attempts are looked at.
     pub(crate) lasting: Option<Lasting>,
+    /// Whether doomed attempts are looked for.
+    pub(crate) doomed: bool,
+    /// Whether validated attempts are looked for.
+    pub(crate) validated: bool,
     /// Whether private steps of any thread are taken at once.
     pub(crate) ample: bool,
     pub(crate) acted: Acted,
@@ -89,6 +93,7 @@ pub struct Space {
 pub(crate) struct Acted {
     ample: AtomicBool,
     doomed: AtomicBool,
+    validated: AtomicBool,
 }
 
 impl Acted {
@@ -98,6 +103,10 @@ impl Acted {
 
     pub fn doomed(&self) {
         set(&self.doomed);
+    }
+
+    pub fn validated(&self) {
+        set(&self.validated);
     }
 }
 
@@ -272,7 +281,9 @@ impl Space {
         let plain = bounds.memory == Memory::Collected && !bounds.has_crashes();
         let settled = plain.then(|| Settled::of(program, &form.layout));
         let privacy = Privacy::of(program, settled.as_ref().filter(|_| reductions.settled_fields));
-        let lasting = settled.filter(|_| reductions.doomed_attempts).and_then(|settled| {
+        let validated = plain && reductions.validated_reads && bounds.objects.is_none();
+        let looked_at = reductions.doomed_attempts || validated;
+        let lasting = settled.filter(|_| looked_at).and_then(|settled| {
             let roles = Roles::of(program, &form.layout)?;
             let hints = routines.iter().zip(&form.live).map(|(routine, live)| {
                 let hints = Hints::of(routine, &form.layout, &privacy.once);
@@ -303,6 +314,8 @@ impl Space {
             calls_apart: false,
             writes_apart: false,
             ignores_points: false,
+            doomed: lasting.is_some() && reductions.doomed_attempts,
+            validated: lasting.is_some() && validated,
             lasting,
             ample,
             acted: Acted::default(),
@@ -317,6 +330,7 @@ impl Space {
     /// The same space, with an event for every edge that a step goes along.
     pub fn telling_edges(mut self) -> Space {
         self.edge_events = true;
+        self.validated = false;
         self
     }
 
@@ -324,6 +338,7 @@ impl Space {
     /// state: with merged events alone there is no such state. Responses stay merged, if they are.
     pub fn with_calls_apart(mut self) -> Space {
         self.calls_apart = true;
+        self.validated = false;
         self
     }
 
@@ -331,6 +346,7 @@ impl Space {
     /// transition of its own, even if no other thread can notice it.
     pub fn with_writes_apart(mut self) -> Space {
         self.writes_apart = true;
+        self.validated = false;
         self
     }
 
@@ -460,7 +476,7 @@ impl Space {
     /// Whether a line that was not executed may be executed in runs that have the same events as
     /// those that were explored.
     pub fn has_open_lines(&self) -> bool {
-        self.coverage.is_open()
+        self.coverage.is_open(self.program())
     }
 
     /// Whether a private step of another thread was taken along.
@@ -471,6 +487,11 @@ impl Space {
     /// Whether a doomed attempt was taken to its end.
     pub fn ended_doomed_attempts(&self) -> bool {
         self.acted.doomed.load(Ordering::Relaxed)
+    }
+
+    /// Whether a validated attempt was taken as one transition.
+    pub fn took_validated_attempts(&self) -> bool {
+        self.acted.validated.load(Ordering::Relaxed)
     }
 
     /// Whether some crash lost a store: if not, crashes made no difference to memory.

@@ -48,8 +48,12 @@ pub(crate) type Looked = Option<Way>;
 /// Where in an operation a transition is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    /// No step of it has been taken yet.
+    Beginning,
     /// Only steps that concern no other thread have been taken since the invocation.
     Leading,
+    /// A validated attempt has begun at this node: see `validated.rs`.
+    Attempting { home: usize },
     /// The step that others may notice has been taken.
     Trailing,
 }
@@ -108,7 +112,7 @@ impl<'a> Successors<'a> {
             }
             Some((operation, false)) => {
                 self.start = Some((operation, flat.words[region + NODE] as usize));
-                self.step(flat, thread, operation, Phase::Trailing, None)
+                self.step(flat, thread, operation, Phase::Beginning, None)
             }
         }
     }
@@ -276,7 +280,8 @@ impl<'a> Successors<'a> {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
         self.made(thread, Action::Step);
-        let mut reach = (phase == Phase::Leading).then(|| self.reach());
+        let alone = matches!(phase, Phase::Leading | Phase::Attempting { .. });
+        let mut reach = alone.then(|| self.reach());
         let on = self.take(flat, thread, (operation, node), looked, &mut |this, after, trail| {
             let (next, returned) = match after {
                 Ok(next) => next,
@@ -285,8 +290,18 @@ impl<'a> Successors<'a> {
             if returned {
                 return this.stop(thread, Some((operation, node)), Stop::State(next));
             }
-            let leads = reach.as_mut().is_some_and(|of| this.is_private(flat, thread, trail, of));
-            let phase = if leads { Phase::Leading } else { Phase::Trailing };
+            let mut is_private =
+                || reach.as_mut().is_some_and(|of| this.is_private(flat, thread, trail, of));
+            let phase = match phase {
+                Phase::Leading if is_private() => Phase::Leading,
+                Phase::Attempting { .. } if this.has_no_effect(trail) || is_private() => phase,
+                Phase::Beginning | Phase::Leading
+                    if this.begins_validated(flat, thread, (operation, node), trail) =>
+                {
+                    Phase::Attempting { home: node }
+                }
+                _ => Phase::Trailing,
+            };
             this.go_on(next, thread, operation, phase)
         });
         self.workspace.reaches.extend(reach);
@@ -309,7 +324,12 @@ impl<'a> Successors<'a> {
             return self.stop(thread, Some((operation, node)), Stop::State(flat));
         }
         match phase {
-            Phase::Leading => self.step(flat, thread, operation, Phase::Leading, None),
+            Phase::Attempting { home } if home == node => {
+                self.stop(thread, Some((operation, node)), Stop::State(flat))
+            }
+            Phase::Beginning | Phase::Leading | Phase::Attempting { .. } => {
+                self.step(flat, thread, operation, phase, None)
+            }
             Phase::Trailing => {
                 let mut looked = None;
                 if self.space.reductions.partial_order

@@ -6,6 +6,7 @@ use crate::event::{Event, Made};
 use crate::execute::Trail;
 use crate::flat::Flat;
 use crate::reach::Reach;
+use crate::validated::AtHome;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct Workspace {
     /// Boxed, and taken and put back as well.
     #[allow(clippy::vec_box)]
     pub(crate) reaches: Vec<Box<Reach>>,
+    /// What is needed where a thread begins an attempt.
+    pub(crate) at_home: AtHome,
     /// The nodes and edges that the last step of a thread that runs alone went along.
     pub(crate) path: Vec<(u32, u32)>,
     /// Whether the bound on objects refused a step since this was last cleared.

@@ -371,9 +371,9 @@ fn sets_mean_the_same_elsewhere() {
 fn many_levels() {
     let source = "spec counter; shared c: int = 0; \
                   op add(n: int) { loop { let x = c; if cas(c, x, x + n) { return; } } } \
-                  op read() -> int { return c; } bounds { threads: 2, ops: 30, values: 1 }";
+                  op read() -> int { return c; } bounds { threads: 2, ops: 60, values: 1 }";
     let program = compiled(source).program;
-    let mut options = asked(bounds(30, 1));
+    let mut options = asked(bounds(60, 1));
     options.search.workers = 1;
     let product = ModelProduct::new(&program, options.bounds, Reductions::ALL, Policy::JustInTime);
     let product = product.expect("a product");

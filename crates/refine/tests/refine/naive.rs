@@ -154,6 +154,7 @@ pub fn random_reductions(random: &mut Rng) -> Reductions {
         settled_fields: random.bool(),
         ample_steps: random.bool(),
         doomed_attempts: random.bool(),
+        validated_reads: random.bool(),
         ..Reductions::ALL
     }
 }

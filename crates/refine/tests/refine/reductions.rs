@@ -159,8 +159,12 @@ fn attempts_that_may_end_in_two_places_stay() {
 #[test]
 fn what_lasts_reduces() {
     type Without = fn(&mut Reductions);
-    let without: [Without; 3] =
-        [|r| r.settled_fields = false, |r| r.ample_steps = false, |r| r.doomed_attempts = false];
+    let without: [Without; 4] = [
+        |r| r.settled_fields = false,
+        |r| r.ample_steps = false,
+        |r| r.doomed_attempts = false,
+        |r| r.validated_reads = false,
+    ];
     let queue = include_str!("../../../../models/ms_queue.lin");
     let all = states(queue, Reductions::ALL, Policy::JustInTime, true);
     for without in without {
@@ -171,4 +175,86 @@ fn what_lasts_reduces() {
     }
     let one = states(queue, Reductions::ALL.one_thread_at_a_time(), Policy::JustInTime, true);
     assert!(all * 3 < one * 2, "{all} states instead of {one}");
+}
+
+/// Where each operation reads one variable and swaps it, operations happen at once.
+#[test]
+fn validated_attempts_are_one_transition() {
+    let stack = include_str!("../../../../models/treiber_stack.lin");
+    let all = states(stack, Reductions::ALL, Policy::JustInTime, true);
+    let apart = states(stack, Reductions::ALL.one_step_at_a_time(), Policy::JustInTime, true);
+    assert!(all * 4 < apart, "{all} states instead of {apart}");
+}
+
+/// A line that only an attempt executes that others come between is a line that was executed; one
+/// that no run executes is not.
+#[test]
+fn lines_of_validated_attempts_count() {
+    let source = "spec counter;
+shared n: int = 0;
+op add(d: int) {
+    loop {
+        let c = n;
+        if cas(n, c, c + d) { return; }
+        let z = 1;
+        if z == 2 {
+            z = 3;
+        }
+    }
+}
+op read() -> int { return n; }
+bounds { threads: 2, ops: 1, values: 1 }
+";
+    let program = compiled(source).program;
+    let lines = |validated_reads: bool| {
+        let mut options = VerifyOptions::new(bounds(1, 1));
+        options.reductions.validated_reads = validated_reads;
+        let report = verify(&program, &options, &|_| {}).unwrap();
+        assert!(report.outcome.is_holds(), "{:?}", report.outcome);
+        report.unreached.iter().map(|unreached| unreached.line).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(true), [9]);
+    assert_eq!(lines(false), [9]);
+}
+
+/// What an attempt has read counts where its effect does not tell whether it is still so.
+#[test]
+fn attempts_that_are_not_validated_stay() {
+    let attempts = [
+        // Another variable was read before the one that is swapped, or after it.
+        "let c = n; let d = m; if cas(n, c, c + 1) { return d; }",
+        "let d = m; let c = n; if cas(n, c, c + 1) { return d; }",
+        // The variable was read twice.
+        "let c = n; let d = n; if cas(n, c, c + 1) { return 4 * (d - c); }",
+        // How often it failed is remembered.
+        "let c = n; if cas(n, c, c + 1) { return 4 * f; } f = 1;",
+        // It is swapped once more without being read again.
+        "let c = n; if cas(n, c, c + 1) { return 0; } if cas(n, c, c + 1) { return 4; }",
+        // What it found is answered without an effect.
+        "let c = n; let d = n; if c != d { return 4; } if cas(n, c, c + 1) { return 0; }",
+    ];
+    for attempt in attempts {
+        // `n` goes back and forth, and `m` is 4 only while `n` is odd.
+        let source = format!(
+            "spec {{ state s: int; op f() -> int {{ let r = choose(0..4); return r; }} op g() {{ }} }}
+            shared n: int = 0;
+            shared m: int = 0;
+            op f() -> int {{
+                let f = 0;
+                loop {{ {attempt} }}
+            }}
+            op g() {{ n = 1; m = 4; m = 0; n = 0; }}
+            role caller: f;
+            role mover: g;
+            bounds {{ caller: 1, mover: 1, ops: 1, values: 1 }}"
+        );
+        let program = compiled(&source).program;
+        for validated_reads in [true, false] {
+            let mut options = VerifyOptions::new(bounds(1, 1));
+            options.reductions.validated_reads = validated_reads;
+            let report = verify(&program, &options, &|_| {}).unwrap();
+            let found = report.outcome.violation().is_some();
+            assert!(found, "{attempt} {validated_reads}: {:?}", report.outcome);
+        }
+    }
 }

@@ -24,7 +24,7 @@ use std::collections::HashSet;
 const MAX_STATES: usize = 6_000;
 
 /// What a statement may be. The retry loops come first.
-const STATEMENTS: [&str; 26] = [
+const STATEMENTS: [&str; 37] = [
     "loop { p = a; if cas(a, p, q) { break; } }",
     "loop { p = a; q.next = p; if cas(a, p, q) { break; } }",
     "loop { p = a; if p == null { break; } let s = p.next; if cas(a, p, s) { r = p.val; break; } }",
@@ -33,6 +33,16 @@ const STATEMENTS: [&str; 26] = [
      { cas(b, p, q); break; } } else { cas(b, p, s); } } }",
     "loop { p = a; if p == null { break; } let e = b; let s = p.next; if p == a { if p == e { if s == null \
      { r = 4; break; } cas(b, e, s); } else { r = s.val; if cas(a, p, s) { break; } } } }",
+    "p = a; loop { if cas(a, p, q) { break; } if p == q { break; } p = a; }",
+    "loop { p = a; let s = a; q.next = s; if cas(a, p, q) { break; } }",
+    "loop { p = a; let s = a; let t = 2; if s != p { t = 6; } if cas(a, p, q) { r = t; break; } }",
+    "let n = 0; loop { p = a; if cas(a, p, q) { r = n; break; } n = n + 1; if n == 3 { break; } }",
+    "loop { let o = q.next; p = a; q.next = p; if cas(a, p, q) { if o != null { r = 5; } break; } }",
+    "loop { p = a; q.val = r; if cas(a, p, q) { break; } r = q.val; }",
+    "loop { p = b; let s: Cell = null; if p != null { s = p.next; } if s == null { if cas(b, p, q) { break; } } else { \
+     if cas(b, p, s) { r = 5; } } }",
+    "loop { let c = k; if cas(k, c, c + 1) { r = c; break; } }",
+    "loop { let c = k; p = a; if cas(k, c, c + 1) { if p == q { r = 5; } break; } }",
     "p = a;",
     "p = b;",
     "q = a;",
@@ -51,12 +61,14 @@ const STATEMENTS: [&str; 26] = [
     "if p != null { let s = p.next; if s != null { if cas(a, p, s) { r = 4; } } }",
     "a = q;",
     "b = p;",
+    "k = v;",
+    "if k == v { r = 6; }",
     "let o = b; if o != null { q = o; q.val = v; }",
     "if p != null { let s = p.next; if s == p { r = 6; } }",
 ];
 
 /// How many of them are retry loops.
-const LOOPS: usize = 6;
+const LOOPS: usize = 15;
 
 /// A random program. Each draws its statements from a few, so that habits are kept now and then.
 fn program(random: &mut Rng) -> String {
@@ -85,7 +97,7 @@ fn program(random: &mut Rng) -> String {
     format!(
         "spec {{\n    state s: int;\n    op f(v: int) -> int {{ let r = choose(0..{bound}); return r; }}\n    \
          op g(v: int) -> int {{ let r = choose(0..{bound}); return r; }}\n}}\n\
-         struct Cell {{ val: int, next: Cell }}\nshared a: Cell;\nshared b: Cell;\n{init}{operations}\
+         struct Cell {{ val: int, next: Cell }}\nshared a: Cell;\nshared b: Cell;\nshared k: int = 0;\n{init}{operations}\
          bounds {{ threads: 2, ops: 2, values: 2 }}\n// bound {bound}\n"
     )
 }
@@ -151,6 +163,7 @@ struct Counts {
     settled: usize,
     ample: usize,
     doomed: usize,
+    validated: usize,
 }
 
 /// Counts which reductions act on a program: whether there are more states without settled fields,
@@ -165,6 +178,8 @@ fn count_acting(program: &Program, calls: usize, counts: &mut Counts) {
     };
     let (all, product) = states(Reductions::ALL);
     counts.ample += usize::from(product.space.took_ample_steps());
+    counts.validated += usize::from(product.space.took_validated_attempts());
+    let (_, product) = states(Reductions { validated_reads: false, ..Reductions::ALL });
     counts.doomed += usize::from(product.space.ended_doomed_attempts());
     let alone = Reductions::ALL.one_thread_at_a_time();
     let (with, _) = states(alone);
@@ -232,5 +247,6 @@ fn references_agree_with_all_runs() {
     }
     let least = usize::try_from(cases / 12).unwrap();
     assert!(counts.right > least && counts.wrong > least, "{counts:?}");
-    assert!(counts.settled > 0 && counts.ample > 0 && counts.doomed > 0, "{counts:?}");
+    assert!(counts.settled > 0 && counts.ample > 0, "{counts:?}");
+    assert!(counts.doomed > 0 && counts.validated > 0, "{counts:?}");
 }

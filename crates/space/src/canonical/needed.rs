@@ -110,6 +110,20 @@ impl<'a> Need<'a> {
 }
 
 impl Form {
+    /// Finds out which words of objects are needed in a state; `None` if all are, in any.
+    pub fn needed_in(
+        &self,
+        flat: &Flat,
+        needed: &mut Vec<WordSet>,
+        grown: &mut Vec<(usize, WordSet)>,
+    ) -> Option<()> {
+        needed.clear();
+        let mut need = Need::new(self, flat, needed, grown)?;
+        need.by_shared();
+        need.by_threads();
+        Some(())
+    }
+
     /// Finds out which words of objects are needed. If what the shared variables need is known, and
     /// nothing that they reach has changed, it is not found out again.
     pub(super) fn find_needed(
