@@ -3,9 +3,9 @@
 //!
 //! They are gone along with what lasts: the thread's own locals, what never changes any more
 //! (`settled.rs`), and that a shared variable never holds some object again (`private.rs`). Where a
-//! way depends on anything else, both ways are gone along. Two questions are asked like that: whether
-//! an attempt is bound to have no effect (`doomed.rs`), and whether its effect validates what it has
-//! read (`validated.rs`).
+//! way depends on anything else, both ways are gone along. Two questions are asked like that:
+//! whether an attempt is bound to have no effect (`doomed.rs`), and whether its effect validates
+//! what it has read (`validated.rs`).
 //!
 //! Claimed points are not looked at, so this is not for the search that uses them.
 
@@ -66,8 +66,8 @@ pub(crate) struct Way {
     cells: SmallVec<[Cell; 2]>,
     /// The words of objects of its own that the thread has written.
     written: SmallVec<[usize; 2]>,
-    /// Whether a thread that made all its steps at the moment of the effect might go another way, or
-    /// hold something else. INVARIANT: it is set where some word became unknown.
+    /// Whether a thread that made all its steps at the moment of the effect might go another way,
+    /// or hold something else. INVARIANT: it is set where some word became unknown.
     strayed: bool,
     /// Whether its first step is made: that one is made now, not at some time.
     now: bool,
@@ -164,9 +164,9 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
         Ok(())
     }
 
-    /// Goes along a fork from one of its acts on, as far as the acts may be performed; whether it is
-    /// certain that no other fork is entered. Where an act after the first cannot be performed, the
-    /// thread waits.
+    /// Goes along a fork from one of its acts on, as far as the acts may be performed; whether it
+    /// is certain that no other fork is entered. Where an act after the first cannot be performed,
+    /// the thread waits.
     fn enter(
         &mut self,
         node: usize,
@@ -335,8 +335,8 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
     }
 
     /// Whether a shared variable still holds the object that was read from it if a `cas` succeeds
-    /// that expects the object to lead nowhere: the variable only moves forward along that field, to
-    /// what the field of its object holds then, and for ever.
+    /// that expects the object to lead nowhere: the variable only moves forward along that field,
+    /// to what the field of its object holds then, and for ever.
     fn is_at_end(&self, cell: &Cell, effect: &Cell) -> bool {
         let Some(lasting) = &self.of.space.lasting else { return false };
         let layout = &self.of.space.form.layout;
@@ -349,8 +349,8 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
             && lasting.forward.contains(&along)
     }
 
-    /// What follows if a condition holds of which it is not known. A thread that makes all its steps
-    /// at the moment of the effect finds what it reads again as it was.
+    /// What follows if a condition holds of which it is not known. A thread that makes all its
+    /// steps at the moment of the effect finds what it reads again as it was.
     fn suppose(&mut self, condition: &Code, way: &mut Way) -> Result<(), Not> {
         if !way.has(|word| matches!(word, Word::Again(_))) {
             return Ok(());

@@ -4,8 +4,8 @@
 //! A crash of the system and `recover` after it are one transition: recovery runs alone, so what it
 //! passes through concerns no thread. Where another crash may come, it comes inside it as well.
 //!
-//! *Crash points.* Let `s → s'` be a step without an event that no fence in it made a difference to,
-//! and that gives no memory back. Then a crash in `s'` can leave all that a crash in `s` can: a
+//! *Crash points.* Let `s → s'` be a step without an event that no fence in it made a difference
+//! to, and that gives no memory back. Then a crash in `s'` can leave all that a crash in `s` can: a
 //! store keeps what the line held as an image and leaves other lines alone, and what else the step
 //! changed is lost. The same calls are open, so a crash in `s` adds nothing. It is left out if such
 //! a step leads forward in the code of its thread, against no edge that closes a loop: there are

@@ -1,7 +1,7 @@
 //! What concerns only crashes in a packed state: how many may still come, and what they may leave.
 //!
-//! Without crashes a state goes on in the same way whatever its crash part is. So of two states that
-//! differ only there, the one whose crashes can leave more can do all that the other can: it
+//! Without crashes a state goes on in the same way whatever its crash part is. So of two states
+//! that differ only there, the one whose crashes can leave more can do all that the other can: it
 //! *covers* it. As the crash part comes last in the bytes of a state, and names nothing that comes
 //! before, states that differ only there have the same bytes up to it.
 

@@ -7,12 +7,12 @@
 //!
 //! **Why taking it to that node at once is exact.** Let `s` be the state and `t` the one in which
 //! the thread is at that node: they differ in nothing else, for the attempt writes nothing. `t` is
-//! reached from `s`, by the steps of this thread alone. And every run from `s` has one from `t` with
-//! the same events and no more steps: leave out the steps of the attempt, which no other thread can
-//! notice; when it is over in the one run, both runs are in the same state. If it is never over, the
-//! thread just stays where it is. So what goes wrong from `s` goes wrong from `t`, as soon; an
-//! operation that can return from the one can from the other; and each counterexample is a run of
-//! the model, because the steps are really made.
+//! reached from `s`, by the steps of this thread alone. And every run from `s` has one from `t`
+//! with the same events and no more steps: leave out the steps of the attempt, which no other
+//! thread can notice; when it is over in the one run, both runs are in the same state. If it is
+//! never over, the thread just stays where it is. So what goes wrong from `s` goes wrong from `t`,
+//! as soon; an operation that can return from the one can from the other; and each counterexample
+//! is a run of the model, because the steps are really made.
 //!
 //! Whether an attempt is doomed is found by going along all its ways (`attempt.rs`).
 

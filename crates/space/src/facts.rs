@@ -1,8 +1,9 @@
 //! What is known of the locals of an operation at each of its nodes, from its code alone.
 //!
-//! A local is *fresh* where it holds an object that its operation has made and given to nothing else:
-//! not copied, not stored, not swapped in by a `cas` that succeeded. No other thread can have a
-//! reference to that object, so what is written to it through the local is seen by no other thread.
+//! A local is *fresh* where it holds an object that its operation has made and given to nothing
+//! else: not copied, not stored, not swapped in by a `cas` that succeeded. No other thread can have
+//! a reference to that object, so what is written to it through the local is seen by no other
+//! thread.
 //!
 //! One forward analysis: what holds at a node is what holds along all edges to it. Only for
 //! collected memory, where what `new` makes is known to no thread, and without crashes.

@@ -5,8 +5,9 @@
 //! events on the way. Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a
 //! step), `liveness.rs` and `canonical.rs` (what two states have in common), `symmetry.rs` (which
 //! renamings change nothing), `any_values.rs` (how many values stand for all), `space.rs` (the
-//! whole) and `successors.rs` (the ways on), `private.rs` and `others.rs` (what is taken
-//! together). `alone.rs` is for those who ask what one thread would do by itself.
+//! whole) and `successors.rs` (the ways on), `private.rs` and `others.rs` (what is taken together),
+//! `attempt.rs`, `doomed.rs` and `validated.rs` (attempts). `alone.rs` is for those who ask what
+//! one thread would do by itself.
 //!
 //! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this
 //! crate against it.

@@ -1,13 +1,14 @@
 //! Lines of persistent memory, in words: which words lie in which line, what a crash may leave of a
 //! line, and what it takes from the rest.
 //!
-//! The interpreter keeps for each line the stores since its last guaranteed write-back, and for each
-//! thread how many of them it has flushed. All that matters about them is what a crash may leave:
-//! each prefix of the stores is an *image* of the line, and a fence of a thread takes away those
-//! images that are older than its flush. So a state has, for each line, the images besides what
-//! the line holds now, each with the threads whose next fence takes it away. Order does not matter
-//! then, an image that equals a younger one says nothing (the younger one stays longer), and a store
-//! that changes nothing makes none: images of a line are distinct, and differ from its content.
+//! The interpreter keeps for each line the stores since its last guaranteed write-back, and for
+//! each thread how many of them it has flushed. All that matters about them is what a crash may
+//! leave: each prefix of the stores is an *image* of the line, and a fence of a thread takes away
+//! those images that are older than its flush. So a state has, for each line, the images besides
+//! what the line holds now, each with the threads whose next fence takes it away. Order does not
+//! matter then, an image that equals a younger one says nothing (the younger one stays longer), and
+//! a store that changes nothing makes none: images of a line are distinct, and differ from its
+//! content.
 
 use crate::Unsupported;
 use crate::flat::Flat;

@@ -1,5 +1,5 @@
-//! What other threads do together with a step: private steps, and attempts that are bound to have no
-//! effect.
+//! What other threads do together with a step: private steps, and attempts that are bound to have
+//! no effect.
 //!
 //! - **Ample steps.** A step of *any* thread that is private (`private.rs`) can be taken at once:
 //!   it commutes with all that other threads do before it, it can be taken now and later, and no

@@ -1,4 +1,5 @@
-//! Which steps concern no other thread: none can notice them or change what they meet, now or later.
+//! Which steps concern no other thread: none can notice them or change what they meet, now or
+//! later.
 
 use crate::code::Class;
 use crate::execute::{Access, Ended, Trail};

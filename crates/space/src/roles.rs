@@ -1,11 +1,12 @@
 //! Which fields of an object some way on still reads: two states that differ only in others are the
 //! same state.
 //!
-//! A *role* is a variable that may hold a reference: a shared variable, a thread-local one, a field,
-//! or a local of an operation at one of its nodes. References flow from role to role as actions copy
-//! them, and a field is read through the roles that the object of an access comes from. So what may
-//! ever be read of an object through a reference in some role is what is read through this role
-//! directly, or may be read through a role that it flows to: a least fixpoint over the code.
+//! A *role* is a variable that may hold a reference: a shared variable, a thread-local one, a
+//! field, or a local of an operation at one of its nodes. References flow from role to role as
+//! actions copy them, and a field is read through the roles that the object of an access comes
+//! from. So what may ever be read of an object through a reference in some role is what is read
+//! through this role directly, or may be read through a role that it flows to: a least fixpoint
+//! over the code.
 //!
 //! In a state, a field of an object is *needed* if it may be read through a role that holds the
 //! object: a shared variable, a variable of a thread, or a needed field of another object. A field
@@ -13,12 +14,12 @@
 //! from a role that held it, and through those no more may be read. A write may come, which makes
 //! the old value vanish. So a field that is not needed is as good as empty.
 //!
-//! What a local holds flows on to the next node only if some way on reads it there. And a field that
-//! is written through a fresh local (`facts.rs`) is as good as empty before that: no other role
-//! holds the object, so what the field held is read by none.
+//! What a local holds flows on to the next node only if some way on reads it there. And a field
+//! that is written through a fresh local (`facts.rs`) is as good as empty before that: no other
+//! role holds the object, so what the field held is read by none.
 //!
-//! Only for collected memory without a bound on objects: what counts as one object more would depend
-//! on what is needed. Not with crashes, after which recovery reads what it likes.
+//! Only for collected memory without a bound on objects: what counts as one object more would
+//! depend on what is needed. Not with crashes, after which recovery reads what it likes.
 
 use crate::canonical::LiveWords;
 use crate::facts::{Facts, facts};

@@ -142,7 +142,8 @@ fn only_cell(action: &Action) -> Option<&Cell> {
     }
 }
 
-/// Whether an action leaves the links of a field alone, or adds one to an object that leads nowhere.
+/// Whether an action leaves the links of a field alone, or adds one to an object that leads
+/// nowhere.
 fn links(known: &Facts, action: &Action, of: usize, field: usize) -> bool {
     if let Action::New { object, fields, .. } = action
         && *object == of

@@ -499,7 +499,8 @@ impl Space {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// How much crashes of the system left to choose, in all states whose successors were asked for.
+    /// How much crashes of the system left to choose, in all states whose successors were asked
+    /// for.
     pub fn crash_counts(&self) -> CrashCounts {
         let LeftByCrashes { crashes, images } = &self.left_by_crashes;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -511,8 +512,8 @@ impl Space {
         self.endless.load(Ordering::Relaxed)
     }
 
-    /// Whether what a thread leaves in a variable or field is there after its crash, or after one of
-    /// the system.
+    /// Whether what a thread leaves in a variable or field is there after its crash, or after one
+    /// of the system.
     pub(crate) fn outlives_thread(&self, class: Class) -> bool {
         let Some(lines) = &self.form.lines else { return false };
         let persistent = match class {

@@ -1,29 +1,30 @@
 //! Attempts whose effect validates what they have read, taken as one transition.
 //!
 //! A thread that has only read since some node of its operation, its *home*, is in a *validated*
-//! attempt if, whatever other threads do, all its ways on either have no effect and lead back to its
-//! home with the locals that it had there, or come to a `cas` that succeeds only if everything that
-//! was read and may change is as it was read. Typically it reads a shared variable, prepares a new
-//! value of its own, and swaps the two if the variable is still what it was.
+//! attempt if, whatever other threads do, all its ways on either have no effect and lead back to
+//! its home with the locals that it had there, or come to a `cas` that succeeds only if everything
+//! that was read and may change is as it was read. Typically it reads a shared variable, prepares a
+//! new value of its own, and swaps the two if the variable is still what it was.
 //!
-//! **Why no state is kept in the middle of one.** Take a shortest run to something wrong from a state
-//! in which the thread is at home, or about to call its operation, and let its next step begin such
-//! an attempt. If the attempt has an effect in this run, make all its steps, and the call, right
-//! before the effect: others cannot notice them, they find what they found before, and a later call
-//! orders more operations. If it comes back to its home, or never ends, leave its steps out: others
-//! cannot notice that either, and a pending operation explains more than one that was not called. The
-//! run that is left is no longer than the first, and goes wrong as well. Do the same with whoever
-//! comes first in that run now; each time the steps of one attempt more come together or vanish, so
-//! this ends. Then the run begins with a transition that is explored: steps of one thread up to an
-//! effect, with no step of others between. What remains is shorter. So, by induction over its length,
-//! a run that goes wrong is found, and as soon.
+//! **Why no state is kept in the middle of one.** Take a shortest run to something wrong from a
+//! state in which the thread is at home, or about to call its operation, and let its next step
+//! begin such an attempt. If the attempt has an effect in this run, make all its steps, and the
+//! call, right before the effect: others cannot notice them, they find what they found before, and
+//! a later call orders more operations. If it comes back to its home, or never ends, leave its
+//! steps out: others cannot notice that either, and a pending operation explains more than one that
+//! was not called. The run that is left is no longer than the first, and goes wrong as well. Do the
+//! same with whoever comes first in that run now; each time the steps of one attempt more come
+//! together or vanish, so this ends. Then the run begins with a transition that is explored: steps
+//! of one thread up to an effect, with no step of others between. What remains is shorter. So, by
+//! induction over its length, a run that goes wrong is found, and as soon.
 //!
 //! These are the pure blocks of C. Flanagan, S. N. Freund and S. Qadeer (*Exploiting Purity for
 //! Atomicity*, IEEE TSE 2005), found state by state: what settled fields hold counts, and that a
 //! variable only moves forward.
 //!
-//! What other threads read of an object that nobody else can reach they cannot notice, so the thread
-//! may write to objects of its own, if what it overwrites does not matter at its home (`needed.rs`).
+//! What other threads read of an object that nobody else can reach they cannot notice, so the
+//! thread may write to objects of its own, if what it overwrites does not matter at its home
+//! (`needed.rs`).
 //!
 //! An operation could be stuck in the middle of an attempt only, so this is not for the search for
 //! those; nor for those who count how often the moving thread changes.
@@ -78,8 +79,8 @@ impl Successors<'_> {
         is_validated
     }
 
-    /// The words of an object that are needed in the state in which the thread is at home; `None` if
-    /// that is not looked at.
+    /// The words of an object that are needed in the state in which the thread is at home; `None`
+    /// if that is not looked at.
     pub fn needed_words(&mut self, flat: &Flat, object: usize) -> Option<WordSet> {
         let AtHome { known, needed, grown } = &mut self.workspace.at_home;
         if !*known {

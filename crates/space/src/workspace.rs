@@ -47,8 +47,8 @@ impl Workspace {
         &self.path
     }
 
-    /// After [`Space::pack`](crate::Space::pack): for each object its name in the packed form, from 1
-    /// on; 0 if it is garbage.
+    /// After [`Space::pack`](crate::Space::pack): for each object its name in the packed form, from
+    /// 1 on; 0 if it is garbage.
     pub fn names(&self) -> &[u32] {
         &self.scratch.names
     }

@@ -217,30 +217,39 @@ bounds { threads: 2, ops: 1, values: 1 }
     assert_eq!(lines(false), [9]);
 }
 
-/// What an attempt has read counts where its effect does not tell whether it is still so.
+/// An attempt is cut into its steps where its effect does not tell that what it has read is still so.
 #[test]
 fn attempts_that_are_not_validated_stay() {
     let attempts = [
-        // Another variable was read before the one that is swapped, or after it.
-        "let c = n; let d = m; if cas(n, c, c + 1) { return d; }",
-        "let d = m; let c = n; if cas(n, c, c + 1) { return d; }",
-        // The variable was read twice.
-        "let c = n; let d = n; if cas(n, c, c + 1) { return 4 * (d - c); }",
-        // How often it failed is remembered.
-        "let c = n; if cas(n, c, c + 1) { return 4 * f; } f = 1;",
-        // It is swapped once more without being read again.
-        "let c = n; if cas(n, c, c + 1) { return 0; } if cas(n, c, c + 1) { return 4; }",
+        // Another variable was read: after the one that is swapped, or before it, or only to decide.
+        "let c = n; let d = m; if c == 0 { if cas(n, c, 7) { return d; } }",
+        "let d = m; let c = n; if c == 0 { if cas(n, c, 7) { return d; } }",
+        "let c = n; let d = m; let r = 0; if d == 4 { r = 4; } if c == 0 { if cas(n, c, 7) { return r; } }",
+        // The variable was read twice: the second value is kept, decides, decides later, is written.
+        "let c = n; let d = n; if c == 0 { if cas(n, c, 7) { return 4 * d; } }",
+        "let c = n; let d = n; let r = 0; if d == 1 { r = 4; } if c == 0 { if cas(n, c, 7) { return r; } }",
+        "let c = n; let d = n; let e = d == 1; let r = 0; if e { r = 4; } \
+         if c == 0 { if cas(n, c, 7) { return r; } }",
+        "let c = n; let d = n; x.val = d; if c == 0 { if cas(n, c, 7) { return 4 * x.val; } }",
+        // It is swapped once more, or how often that failed is remembered: in a local, in an object.
+        "let c = n; if c == 0 { if cas(n, c, 7) { return 0; } if cas(n, c, 7) { return 4; } }",
+        "let c = n; if c == 0 { if cas(n, c, 7) { return 4 * f; } f = 1; }",
+        "let o = x.val; let c = n; x.val = 4; if cas(n, c, c) { return o; }",
         // What it found is answered without an effect.
-        "let c = n; let d = n; if c != d { return 4; } if cas(n, c, c + 1) { return 0; }",
+        "let c = n; let d = n; if c == 0 { if d == 1 { return 4; } } if cas(n, c, c) { return 0; }",
+        // What it has written itself decides whether something else is swapped than was read.
+        "let c = n; x.val = 1; let d = x.val; if d == 1 { if cas(n, 0, 7) { return 4 * c; } }",
     ];
     for attempt in attempts {
-        // `n` goes back and forth, and `m` is 4 only while `n` is odd.
+        // `n` goes back and forth, and `m` is 4 only while `n` is 1.
         let source = format!(
             "spec {{ state s: int; op f() -> int {{ let r = choose(0..4); return r; }} op g() {{ }} }}
+            struct Box {{ val: int }}
             shared n: int = 0;
             shared m: int = 0;
             op f() -> int {{
                 let f = 0;
+                let x = new Box {{}};
                 loop {{ {attempt} }}
             }}
             op g() {{ n = 1; m = 4; m = 0; n = 0; }}

@@ -1,5 +1,5 @@
-//! The order in which the threads of a state are written: by where they are, then by what each looks
-//! like.
+//! The order in which the threads of a state are written: by where they are, then by what each
+//! looks like.
 
 use super::writer::{Names, Out, SharedPart, ValueNames};
 use super::{Form, Scratch};
