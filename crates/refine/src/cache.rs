@@ -32,15 +32,34 @@ pub struct Cache {
 
 /// Answers to questions about pairs of numbers. Each has one place, where it replaces what was
 /// there. There are more places once so many answers came as there are: a small search needs few.
-#[derive(Default)]
-pub(crate) struct Memo {
-    /// The first number plus 1, the second, and the answer; all zeros where there is none.
-    answers: Vec<(u32, u32, u32)>,
+pub(crate) struct Memo<A = u32> {
+    /// The first number plus 1, the second, and the answer; zeros where there is none.
+    answers: Vec<(u32, u32, A)>,
     /// How many answers came since there are so many places.
     came: usize,
+    /// There are at most so many places.
+    most: usize,
 }
 
-impl Memo {
+impl<A> Default for Memo<A> {
+    fn default() -> Memo<A> {
+        Memo::up_to(MOST)
+    }
+}
+
+impl<A> Memo<A> {
+    /// At most so many answers, which is a power of two.
+    pub fn up_to(most: usize) -> Memo<A> {
+        Memo { answers: Vec::new(), came: 0, most }
+    }
+}
+
+impl<A: Clone + Default> Memo<A> {
+    /// Bytes kept; what answers point to is not counted.
+    pub fn bytes(&self) -> usize {
+        self.answers.capacity() * size_of::<(u32, u32, A)>()
+    }
+
     /// INVARIANT: the number of places is 0 or a power of two.
     fn place(&self, first: u32, second: u32) -> usize {
         let bits = u64::from(first) << 32 | u64::from(second);
@@ -48,15 +67,15 @@ impl Memo {
         (bits >> 40) as usize & self.answers.len().wrapping_sub(1)
     }
 
-    pub fn get(&self, first: u32, second: u32) -> Option<u32> {
-        let (key, other, answer) = *self.answers.get(self.place(first, second))?;
-        (key.checked_sub(1) == Some(first) && other == second).then_some(answer)
+    pub fn get(&self, first: u32, second: u32) -> Option<A> {
+        let (key, other, answer) = self.answers.get(self.place(first, second))?;
+        (key.checked_sub(1) == Some(first) && *other == second).then(|| answer.clone())
     }
 
-    pub fn put(&mut self, first: u32, second: u32, answer: u32) {
-        if self.came == self.answers.len() && self.answers.len() < MOST {
+    pub fn put(&mut self, first: u32, second: u32, answer: A) {
+        if self.came == self.answers.len() && self.answers.len() < self.most {
             let more = (self.answers.len() * 2).max(LEAST);
-            let old = std::mem::replace(&mut self.answers, vec![(0, 0, 0); more]);
+            let old = std::mem::replace(&mut self.answers, vec![Default::default(); more]);
             self.came = 0;
             for (key, second, answer) in old {
                 if let Some(first) = key.checked_sub(1) {

@@ -10,6 +10,7 @@
 
 mod along;
 mod buffered;
+mod byte_values;
 mod cache;
 mod chunked;
 mod components;

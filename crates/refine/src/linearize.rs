@@ -19,6 +19,13 @@ pub(crate) struct Effects {
     marks: Marks,
 }
 
+impl Effects {
+    /// Bytes kept.
+    pub fn bytes(&self) -> usize {
+        self.taken.bytes() + self.cleared.bytes() + self.marks.rounds.capacity() * 4
+    }
+}
+
 /// A set of configurations that is emptied at once.
 #[derive(Default)]
 struct Marks {

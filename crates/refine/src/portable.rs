@@ -5,11 +5,12 @@
 //! process and in the next.
 
 use crate::buffered::{Alternative, Buffered};
+use crate::byte_values::{Source, write_number, write_value};
 use crate::model::ModelProduct;
 use crate::pairs::KnownPairs;
 use crate::product::Product;
 use crate::sets::{ANY_THREAD, Config, Inner, Orphan, RESPONSE, Row, Sets};
-use linchpin_spec::{Call, Number, Numeral, Value};
+use linchpin_spec::Call;
 use linchpin_verdict::CrashProperty;
 use std::sync::Arc;
 
@@ -151,7 +152,7 @@ impl Inner {
 
     fn config(&self, config: &Config) -> Vec<u8> {
         let mut out = Vec::new();
-        write_value(&self.states.items[config.state as usize], &mut out);
+        write_value(&self.states.get(config.state), &mut out);
         for &response in &config.responses {
             match (response & RESPONSE).checked_sub(1) {
                 Some(value) => {
@@ -202,7 +203,7 @@ impl Inner {
 
     fn read_config(&mut self, source: &mut Source<'_>, threads: usize) -> Option<Config> {
         let state = source.value(0)?;
-        let state = self.states.number(state);
+        let state = self.states.number(&state);
         let mut responses = Row::new();
         for _ in 0..threads {
             responses.push(match source.number()?.checked_sub(1) {
@@ -225,137 +226,5 @@ impl Inner {
         // INVARIANT: sorted again, for numbers of calls differ from process to process.
         let orphans = self.number_orphans(orphans);
         Some(Config { state, responses, orphans })
-    }
-}
-
-/// Writes a number in as few bytes as it needs, seven bits each.
-pub(crate) fn write_number(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-fn write_value(value: &Value, out: &mut Vec<u8>) {
-    let text = |text: &str, out: &mut Vec<u8>| {
-        write_number(text.len() as u64, out);
-        out.extend_from_slice(text.as_bytes());
-    };
-    match value {
-        Value::Null => out.push(0),
-        Value::Bool(false) => out.push(1),
-        Value::Bool(true) => out.push(2),
-        Value::Int(i) => {
-            out.push(3);
-            write_number(((i << 1) ^ (i >> 63)).cast_unsigned(), out);
-        }
-        Value::Number(number) => {
-            out.push(4);
-            text(&number.to_string(), out);
-        }
-        Value::Str(string) => {
-            out.push(5);
-            text(string, out);
-        }
-        Value::List(items) => {
-            out.push(6);
-            write_number(items.len() as u64, out);
-            items.iter().for_each(|item| write_value(item, out));
-        }
-        Value::Set(items) => {
-            out.push(7);
-            write_number(items.len() as u64, out);
-            items.iter().for_each(|item| write_value(item, out));
-        }
-        Value::Map(items) => {
-            out.push(8);
-            write_number(items.len() as u64, out);
-            for (key, item) in items.iter() {
-                write_value(key, out);
-                write_value(item, out);
-            }
-        }
-        Value::Ref(object) => {
-            out.push(9);
-            write_number(u64::from(*object), out);
-        }
-    }
-}
-
-/// No value of a model is nested deeper.
-const DEEPEST: usize = 200;
-
-/// Bytes, read from the front.
-pub(crate) struct Source<'a>(pub &'a [u8]);
-
-impl<'a> Source<'a> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (first, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(first)
-    }
-
-    pub fn number(&mut self) -> Option<u64> {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    /// How many follow: each takes at least a byte.
-    fn count(&mut self) -> Option<usize> {
-        let count = usize::try_from(self.number()?).ok()?;
-        (count <= self.0.len()).then_some(count)
-    }
-
-    fn text(&mut self) -> Option<&'a str> {
-        let length = self.count()?;
-        std::str::from_utf8(self.bytes(length)?).ok()
-    }
-
-    fn value(&mut self, depth: usize) -> Option<Value> {
-        if depth > DEEPEST {
-            return None;
-        }
-        Some(match self.byte()? {
-            0 => Value::Null,
-            1 => Value::Bool(false),
-            2 => Value::Bool(true),
-            3 => {
-                let number = self.number()?;
-                Value::Int((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
-            }
-            4 => match Number::read(self.text()?)? {
-                Numeral::Number(number) => Value::Number(number),
-                Numeral::Int(_) => return None,
-            },
-            5 => Value::Str(self.text()?.into()),
-            6 => Value::list(self.values(depth)?),
-            7 => Value::Set(Arc::new(self.values(depth)?.into_iter().collect())),
-            8 => {
-                let pair =
-                    |source: &mut Self| Some((source.value(depth + 1)?, source.value(depth + 1)?));
-                let count = self.count()?;
-                Value::Map(Arc::new((0..count).map(|_| pair(self)).collect::<Option<_>>()?))
-            }
-            9 => Value::Ref(u32::try_from(self.number()?).ok()?),
-            _ => return None,
-        })
-    }
-
-    fn values(&mut self, depth: usize) -> Option<Vec<Value>> {
-        (0..self.count()?).map(|_| self.value(depth + 1)).collect()
     }
 }

@@ -10,7 +10,8 @@
 //! traces with the same closure have the same set.
 
 use crate::buffered::Buffered;
-use crate::cache::{Cache, Numbered};
+use crate::byte_values::ByteValues;
+use crate::cache::{Cache, Memo, Numbered};
 use crate::interned::{ConfigId, Ids, RowId, SpecSets, Table};
 use crate::linearize::Effects;
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
@@ -19,7 +20,7 @@ use linchpin_ir::run::AnsweredCall;
 use linchpin_space::{Event, Marks, Renaming, Space, SpecMarks};
 use linchpin_spec::{BuiltinSpec, Call, Shape, Spec, Value};
 use linchpin_verdict::CrashProperty;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::hint::spin_loop;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -74,6 +75,9 @@ pub(crate) const ANY_THREAD: u32 = u32::MAX;
 /// How often one looks whether the specification is free before it sleeps.
 const LOOKS: usize = 1 << 12;
 
+/// So many effects of calls on states are remembered.
+const APPLIED: usize = 1 << 14;
+
 /// What is remembered where no set follows.
 const NO_SET: u32 = u32::MAX;
 
@@ -116,10 +120,10 @@ pub(crate) struct Inner {
     operations: Vec<usize>,
     pub(crate) values: Table<Value>,
     pub(crate) calls: Table<Call>,
-    pub(crate) states: Table<Value>,
+    pub(crate) states: ByteValues,
     pub(crate) sets: SpecSets,
-    /// (state, call) to (response, state).
-    applied: FxHashMap<(u32, u32), Ways>,
+    /// (state, call) to (response, state), as long as it is remembered.
+    applied: Memo<Ways>,
     pub(crate) effects: Effects,
     /// Rows of pending calls (their numbers doubled, plus 1) and configurations (doubled), with
     /// threads and values renamed.
@@ -128,7 +132,6 @@ pub(crate) struct Inner {
     places: Vec<Place>,
     /// Which integers of the specification may be renamed.
     pub(crate) marks: Arc<SpecMarks>,
-    bytes: usize,
 }
 
 /// What may be renamed in a specification.
@@ -178,14 +181,13 @@ impl Sets {
             operations,
             values: Table::new(),
             calls: Table::new(),
-            states: Table::new(),
+            states: ByteValues::default(),
             sets: SpecSets::new(),
-            applied: FxHashMap::default(),
+            applied: Memo::up_to(APPLIED),
             effects: Effects::default(),
             renamed: Numbered::default(),
             places: Vec::new(),
             marks: Arc::new(marks),
-            bytes: 0,
         };
         inner.begin(threads);
         Ok(Sets { policy, property, threads, values, inner: Mutex::new(inner) })
@@ -273,7 +275,8 @@ impl Sets {
     /// About how many bytes are kept.
     pub fn bytes(&self) -> usize {
         let inner = self.inner();
-        inner.bytes + inner.sets.bytes() + inner.states.bytes() + inner.values.bytes()
+        let remembered = inner.applied.bytes() + inner.effects.bytes();
+        remembered + inner.sets.bytes() + inner.states.bytes() + inner.values.bytes()
     }
 
     /// How many sets there are.
@@ -378,27 +381,26 @@ impl Inner {
     fn begin(&mut self, threads: usize) {
         self.values = Table::new();
         self.calls = Table::new();
-        self.states = Table::new();
+        self.states = ByteValues::default();
         self.orphans = Table::new();
         self.orphans.number(Vec::new());
         self.buffered = Table::new();
         self.buffered.number(Arc::new(Buffered::initial()));
         self.sets = SpecSets::new();
-        self.applied = FxHashMap::default();
+        self.applied = Memo::up_to(APPLIED);
         self.effects = Effects::default();
         self.renamed = Numbered::default();
-        self.bytes = 0;
         let none = Row::from_elem(0, threads);
         let config = |state: u32| Config { state, responses: none.clone(), orphans: 0 };
-        let states = self.start.iter().map(|state| self.states.number(state.clone()));
+        let states = self.start.iter().map(|state| self.states.number(state));
         let configs: Vec<Config> = states.map(config).collect();
         self.add(none, configs);
     }
 
     /// A specification state, for people.
     fn describe(&self, pending: &Row, config: &Config) -> String {
-        let state = &self.states.items[config.state as usize];
-        let state = self.spec.describe(state).unwrap_or_else(|| shown(state));
+        let state = self.states.get(config.state);
+        let state = self.spec.describe(&state).unwrap_or_else(|| shown(&state));
         let done = config.responses.iter().enumerate().filter(|(_, response)| **response != 0);
         let done: Vec<String> = done
             .map(|(thread, response)| {
@@ -556,22 +558,18 @@ impl Inner {
 
     /// The ways in which a pending operation may take effect.
     pub(crate) fn apply(&mut self, state: u32, call: u32) -> Ways {
-        if let Some(outcomes) = self.applied.get(&(state, call)) {
-            return outcomes.clone();
+        if let Some(outcomes) = self.applied.get(state, call) {
+            return outcomes;
         }
-        let outcomes = self.spec.apply(
-            &self.states.items[state as usize],
-            &self.calls.items[call as usize],
-            None,
-        );
+        let outcomes =
+            self.spec.apply(&self.states.get(state), &self.calls.items[call as usize], None);
         let outcomes: Ways = outcomes
             .into_iter()
             .map(|outcome| {
-                (self.values.number(outcome.response), self.states.number(outcome.state))
+                (self.values.number(outcome.response), self.states.number(&outcome.state))
             })
             .collect();
-        self.bytes += 96 + outcomes.len() * 16;
-        self.applied.insert((state, call), outcomes.clone());
+        self.applied.put(state, call, outcomes.clone());
         outcomes
     }
 
@@ -702,10 +700,10 @@ impl Inner {
                 responses[position(moved, thread)] = value | (response & !RESPONSE);
             }
         }
-        let state = names.value(&self.states.items[old.state as usize].clone(), &marks.state);
+        let state = names.value(&self.states.get(old.state), &marks.state);
         let position = |thread: usize| position(moved, thread);
         let orphans = self.renamed_orphans(old.orphans, &position, names);
-        let state = self.states.number(state);
+        let state = self.states.number(&state);
         self.sets.number_config(Config { state, responses, orphans })
     }
 
@@ -734,7 +732,7 @@ impl Inner {
             look(&call.argument, marks.argument(call.operation));
         }
         for config in &of.configs {
-            look(&self.states.items[config.state as usize], &marks.state);
+            look(&self.states.get(config.state), &marks.state);
             for (_, call) in &self.orphans.items[config.orphans as usize] {
                 let call = &self.calls.items[*call as usize];
                 look(&call.argument, marks.argument(call.operation));

@@ -158,10 +158,13 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
     fn forks(&mut self, node: usize, forks: &'s [Fork], way: &Way) -> Result<(), Not> {
         for fork in forks {
             if self.enter(node, fork, 0, way.clone())? {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
+        match self.must_go_on() && !is_complete(forks) {
+            true => Err(Not),
+            false => Ok(()),
+        }
     }
 
     /// Goes along a fork from one of its acts on, as far as the acts may be performed; whether it
@@ -181,6 +184,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
             }
             match self.perform(act, &mut way)? {
                 Can::Yes => {}
+                Can::Perhaps | Can::No if number > 0 && self.must_go_on() => return Err(Not),
                 Can::Perhaps => certain &= number > 0,
                 Can::No => return Ok(certain && number > 0),
                 Can::Twice(other) => _ = self.enter(node, fork, number + 1, *other)?,
@@ -192,6 +196,11 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
             false => self.forks(node, &fork.then, &way)?,
         }
         Ok(certain)
+    }
+
+    /// Whether a thread must not wait on its way: others may wait for it.
+    fn must_go_on(&self) -> bool {
+        matches!(self.aim, Aim::Validated { .. })
     }
 
     /// A claimed point must not go wrong.
@@ -288,7 +297,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
                 self.fails(address, expected, new, way)?;
                 self.set(*into, &[Word::Is(0)], way)?;
             }
-            Act::Write { to, value } if matches!(self.aim, Aim::Validated { .. }) => {
+            Act::Write { to, value } if self.must_go_on() => {
                 self.write(to, value, way)?;
             }
             _ => return Err(Not),
@@ -589,6 +598,15 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
             }),
             _ => self.scalar(code, words)?.map(|word| Words::from_slice(&[word])),
         })
+    }
+}
+
+/// Whether one of some forks can be entered, whatever holds, as far as their form shows.
+fn is_complete(forks: &[Fork]) -> bool {
+    let [one, other] = forks else { return false };
+    match (one.acts.first(), other.acts.first()) {
+        (Some(Act::Guard(one)), Some(Act::Guard(other))) => one.is_opposite(other),
+        _ => false,
     }
 }
 

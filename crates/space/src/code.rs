@@ -10,14 +10,14 @@ use linchpin_ir::program::{
 };
 
 /// An expression and how many words its value has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Code {
     pub op: Op,
     pub width: usize,
 }
 
 /// What an expression does. Slots are relative to the thread's region.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Const(Box<[i64]>),
     Slot(usize),
@@ -53,6 +53,31 @@ pub(crate) enum Op {
     /// A thread id as a number, and back: what makes threads distinguishable.
     NumberOfTid(Box<Code>),
     TidOfNumber(Box<Code>),
+}
+
+impl Code {
+    /// Whether one of two conditions holds wherever the other does not, as far as their form shows.
+    pub fn is_opposite(&self, other: &Code) -> bool {
+        let opposite = |operator: BinaryOp| match operator {
+            BinaryOp::Less => Some(BinaryOp::GreaterEqual),
+            BinaryOp::LessEqual => Some(BinaryOp::Greater),
+            BinaryOp::Greater => Some(BinaryOp::LessEqual),
+            BinaryOp::GreaterEqual => Some(BinaryOp::Less),
+            _ => None,
+        };
+        match (&self.op, &other.op) {
+            (Op::Not(inner), _) if **inner == *other => true,
+            (_, Op::Not(inner)) if **inner == *self => true,
+            (
+                Op::Equal { left, right, negated },
+                Op::Equal { left: same_left, right: same_right, negated: other },
+            ) => negated != other && left == same_left && right == same_right,
+            (Op::Compare(one, left, right), Op::Compare(other, same_left, same_right)) => {
+                opposite(*one) == Some(*other) && left == same_left && right == same_right
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A word, or several, of shared memory.

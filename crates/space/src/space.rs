@@ -338,7 +338,6 @@ impl Space {
     /// state: with merged events alone there is no such state. Responses stay merged, if they are.
     pub fn with_calls_apart(mut self) -> Space {
         self.calls_apart = true;
-        self.validated = false;
         self
     }
 

@@ -26,8 +26,12 @@
 //! thread may write to objects of its own, if what it overwrites does not matter at its home
 //! (`needed.rs`).
 //!
-//! An operation could be stuck in the middle of an attempt only, so this is not for the search for
-//! those; nor for those who count how often the moving thread changes.
+//! On none of the ways may the thread have to wait, or go round for ever. So an operation that is
+//! stuck in some state is stuck in one that is kept: let those that are in the middle of attempts
+//! go on alone, until they end.
+//!
+//! Not for those who count how often the moving thread changes, or to whom it matters where a step
+//! that others cannot notice stands among the steps of others.
 
 use crate::attempt::{Aim, Attempt, Way};
 use crate::execute::Trail;

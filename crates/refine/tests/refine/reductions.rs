@@ -267,3 +267,80 @@ fn attempts_that_are_not_validated_stay() {
         }
     }
 }
+
+/// The same for links: what a variable leads to does not tell whether the variable has moved, unless
+/// it only moves forward.
+#[test]
+fn attempts_on_links_that_are_not_validated_stay() {
+    let attempts = [
+        // It links behind an object that the variable has left.
+        (
+            "let t = a; let s = t.next; if t == a { if s == null { if cas(t.next, s, x) { return 0; } } }",
+            "let o = a; a = x; let p = o.next; let q = o.next; if p == null { if q != null { return 4; } } \
+             return 0;",
+        ),
+        // It finds a link that was not there when it read the variable.
+        (
+            "let t = a; let s = t.next; if s == null { if cas(a, t, t) { return 0; } } else { return 4; }",
+            "let o = a; a = x; let done = cas(o.next, null, x); return 0;",
+        ),
+    ];
+    for (attempt, mover) in attempts {
+        let source = format!(
+            "spec {{
+                state s: int;
+                op f() -> int {{ let r = choose(0..4); return r; }}
+                op g() -> int {{ let r = choose(0..4); return r; }}
+            }}
+            struct Node {{ next: Node }}
+            shared a: Node;
+            init {{ a = new Node {{}}; }}
+            op f() -> int {{
+                let x = new Node {{}};
+                loop {{ {attempt} }}
+            }}
+            op g() -> int {{
+                let x = new Node {{}};
+                {mover}
+            }}
+            role caller: f;
+            role mover: g;
+            bounds {{ caller: 1, mover: 1, ops: 1, values: 1 }}"
+        );
+        let program = compiled(&source).program;
+        for validated_reads in [true, false] {
+            let mut options = VerifyOptions::new(bounds(1, 1));
+            options.reductions.validated_reads = validated_reads;
+            let report = verify(&program, &options, &|_| {}).unwrap();
+            let found = report.outcome.violation().is_some();
+            assert!(found, "{attempt} {validated_reads}: {:?}", report.outcome);
+        }
+    }
+}
+
+/// An operation that gets stuck in the middle of an attempt does, although the attempt goes on where
+/// nothing comes between.
+#[test]
+fn attempts_that_wait_stay() {
+    let source = "spec { state s: int; op f() { } op g() { } }
+shared n: int = 0;
+op f() {
+    loop {
+        let c = n;
+        atomic { let d = n; assume(d == c); }
+        if cas(n, c, c) { return; }
+    }
+}
+op g() { n = 1; }
+role caller: f;
+role mover: g;
+bounds { caller: 1, mover: 1, ops: 1, values: 1 }";
+    let program = compiled(source).program;
+    for validated_reads in [true, false] {
+        let mut options = VerifyOptions::new(bounds(1, 1));
+        options.reductions.validated_reads = validated_reads;
+        let report = verify(&program, &options, &|_| {}).unwrap();
+        let stuck = report.outcome.violation().is_some();
+        assert!(stuck, "{validated_reads}: {:?} {:?}", report.outcome, report.stuck);
+    }
+}
