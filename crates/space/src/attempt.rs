@@ -47,8 +47,11 @@ pub(crate) type Region = SmallVec<[Word; 24]>;
 pub(crate) struct Cell {
     pub at: usize,
     pub object: Option<usize>,
-    pub words: Words,
+    pub words: Held,
 }
+
+/// What a few words hold: an integer, a reference, a small record.
+type Held = SmallVec<[i64; 2]>;
 
 impl Cell {
     /// Whether some words overlap with it.
@@ -74,9 +77,10 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    pub fn new(words: Region) -> Way {
+    /// Boxed: it is large, and handed on from node to node.
+    pub fn new(words: Region) -> Box<Way> {
         let (cells, written) = Default::default();
-        Way { words, cells, written, strayed: false, now: true }
+        Box::new(Way { words, cells, written, strayed: false, now: true })
     }
 
     /// Whether some word is known as little as this.
@@ -145,7 +149,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
     }
 
     /// Goes along all ways on from a node.
-    pub fn node(&mut self, node: usize, way: &Way) -> Result<(), Not> {
+    pub fn node(&mut self, node: usize, way: Box<Way>) -> Result<(), Not> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return Err(Not);
@@ -155,9 +159,14 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
     }
 
     /// As [`Execution::take`](crate::execute::Execution) does, with what is known.
-    fn forks(&mut self, node: usize, forks: &'s [Fork], way: &Way) -> Result<(), Not> {
-        for fork in forks {
-            if self.enter(node, fork, 0, way.clone())? {
+    fn forks(&mut self, node: usize, forks: &'s [Fork], way: Box<Way>) -> Result<(), Not> {
+        if let Some((last, others)) = forks.split_last() {
+            for fork in others {
+                if self.enter(node, fork, 0, way.clone())? {
+                    return Ok(());
+                }
+            }
+            if self.enter(node, last, 0, way)? {
                 return Ok(());
             }
         }
@@ -175,7 +184,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
         node: usize,
         fork: &'s Fork,
         from: usize,
-        mut way: Way,
+        mut way: Box<Way>,
     ) -> Result<bool, Not> {
         let mut certain = true;
         for (number, act) in fork.acts.iter().enumerate().skip(from) {
@@ -187,13 +196,13 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
                 Can::Perhaps | Can::No if number > 0 && self.must_go_on() => return Err(Not),
                 Can::Perhaps => certain &= number > 0,
                 Can::No => return Ok(certain && number > 0),
-                Can::Twice(other) => _ = self.enter(node, fork, number + 1, *other)?,
+                Can::Twice(other) => _ = self.enter(node, fork, number + 1, other)?,
             }
         }
         self.pass(fork, fork.acts.len(), &way)?;
         match fork.then.is_empty() {
             true => self.goal(node, fork.edge, way)?,
-            false => self.forks(node, &fork.then, &way)?,
+            false => self.forks(node, &fork.then, way)?,
         }
         Ok(certain)
     }
@@ -213,7 +222,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
     }
 
     /// The end of an edge.
-    fn goal(&mut self, node: usize, edge: usize, mut way: Way) -> Result<(), Not> {
+    fn goal(&mut self, node: usize, edge: usize, mut way: Box<Way>) -> Result<(), Not> {
         let space = self.of.space;
         let routine = &space.routines[self.operation];
         let Goal::Node(next) = routine.nodes[node].goals[edge] else { return Err(Not) };
@@ -241,7 +250,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
                 }
             }
         }
-        self.node(next, &way)
+        self.node(next, way)
     }
 
     fn perform(&mut self, act: &Act, way: &mut Way) -> Result<Can, Not> {
@@ -317,8 +326,8 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
         self.value(new, &way.words)?;
         let expected = self.value(expected, &way.words)?.ok_or(Not)?;
         let (object, at) = self.place(address, &way.words)?;
-        if way.cells.iter().any(|cell| cell.at == at && cell.words == expected) {
-            let effect = Cell { at, object, words: expected };
+        if way.cells.iter().any(|cell| cell.at == at && cell.words[..] == expected[..]) {
+            let effect = Cell { at, object, words: Held::from_slice(&expected) };
             return match self.is_validated(&effect, way) {
                 true => {
                     // A thread that begins now would have its effect at the first `cas`.
@@ -482,7 +491,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
             other.words[to.clone()].fill(Word::Settled);
         }
         put(&mut way.words[to], found, Word::Is);
-        way.cells.push(Cell { at, object, words: Words::from_slice(found) });
+        way.cells.push(Cell { at, object, words: Held::from_slice(found) });
         Ok(other)
     }
 

@@ -159,7 +159,7 @@ impl Successors<'_> {
         let aim = Aim::Doomed { end: None };
         let mut attempt = Attempt::new(self, flat, thread, (operation, node), reach, aim);
         let way = Way::new(attempt.start.clone());
-        attempt.node(node, &way).ok()?;
+        attempt.node(node, way).ok()?;
         let Aim::Doomed { end: Some(end) } = attempt.aim else { return None };
         let edges = attempt.edges;
         if end == node {

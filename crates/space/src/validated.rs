@@ -73,7 +73,7 @@ impl Successors<'_> {
         let aim = Aim::Validated { home };
         let mut attempt = Attempt::new(self, flat, thread, (operation, home), &mut reach, aim);
         let way = Way::new(attempt.start.clone());
-        let is_validated = attempt.node(home, &way).is_ok();
+        let is_validated = attempt.node(home, way).is_ok();
         let edges = attempt.edges;
         self.workspace.reaches.push(reach);
         if is_validated {

@@ -235,6 +235,7 @@ fn attempts_that_are_not_validated_stay() {
         "let c = n; if c == 0 { if cas(n, c, 7) { return 0; } if cas(n, c, 7) { return 4; } }",
         "let c = n; if c == 0 { if cas(n, c, 7) { return 4 * f; } f = 1; }",
         "let o = x.val; let c = n; x.val = 4; if cas(n, c, c) { return o; }",
+        "let c = n; let o = x.val; x.val = 4; if cas(n, c, c) { return o; }",
         // What it found is answered without an effect.
         "let c = n; let d = n; if c == 0 { if d == 1 { return 4; } } if cas(n, c, c) { return 0; }",
         // What it has written itself decides whether something else is swapped than was read.
