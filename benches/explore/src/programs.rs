@@ -1,7 +1,8 @@
 //! The same programs on the primitives of each explorer.
 //!
-//! Nodes are never given back, so the queue need not look at its ends a second time, and threads are spawned and joined by the first one. All orderings
-//! are `SeqCst`, so that explorers with other memory models look at the same program.
+//! Nodes are never given back, so the queue need not look at its ends a second time, and threads
+//! are spawned and joined by the first one. All orderings are `SeqCst`, so that explorers with
+//! other memory models look at the same program.
 
 /// The two structures and their programs on the primitives of one explorer.
 macro_rules! programs {

@@ -1,5 +1,5 @@
-//! Histories whose values repeat, by many clients at once, and recorded ones: the time in which they
-//! are judged beside that of plain Wing–Gong–Lowe.
+//! Histories whose values repeat, by many clients at once, and recorded ones: the time in which
+//! they are judged beside that of plain Wing–Gong–Lowe.
 
 use crate::models;
 use crate::wgl::Limit;

@@ -64,7 +64,8 @@ pub fn check<M: Model>(
             }
         }
     };
-    // To start a thread, and even to ask how many cores there are, takes longer than a short history.
+    // To start a thread, and even to ask how many cores there are, takes longer than a short
+    // history.
     let is_short = partitions.iter().map(Vec::len).sum::<usize>() < 1000;
     if is_short || partitions.len() < 2 {
         work();

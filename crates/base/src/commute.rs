@@ -29,7 +29,8 @@ pub(crate) fn check(explorer: &mut Explorer<'_>, here: &Here, moves: &[Move]) {
 }
 
 /// Checks a step of a critical sequence that goes on with every critical step that can come right
-/// after it. That the second is critical shows only after the first: a `cas` may fail or succeed because of it.
+/// after it. That the second is critical shows only after the first: a `cas` may fail or succeed
+/// because of it.
 pub(crate) fn check_after(explorer: &mut Explorer<'_>, here: &Here, moves: &[Move]) {
     for first in moves {
         let Some(notes) = &first.goes_on else { continue };
@@ -90,8 +91,8 @@ fn both(explorer: &mut Explorer<'_>, here: &Here, one: &Move, two: &Move) -> Opt
     Some((bytes, first, second))
 }
 
-/// The next step of a thread that accesses something, with the call before it if it is idle. What it
-/// answers, if it returns; `None` if it cannot be taken.
+/// The next step of a thread that accesses something, with the call before it if it is idle. What
+/// it answers, if it returns; `None` if it cannot be taken.
 fn small_step(explorer: &mut Explorer<'_>, flat: &mut Flat, made: &Move) -> Option<Option<Words>> {
     let (space, thread) = (explorer.space, made.thread);
     let workspace = &mut explorer.workspace;

@@ -1,10 +1,10 @@
 //! Every execution within bounds; what each step is asked for is in `theorem.rs`.
 //!
 //! A state is one of the program together with a [`Note`] for each thread and the state of the
-//! specification. States of the program are canonical ([`Space`]), so notes move with their threads.
-//! Reductions: canonical heaps, dead locals, thread symmetry, merged events, and steps that no
-//! other thread can notice are taken together, except updates. Values are told apart: calls are
-//! known by their arguments.
+//! specification. States of the program are canonical ([`Space`]), so notes move with their
+//! threads. Reductions: canonical heaps, dead locals, thread symmetry, merged events, and steps
+//! that no other thread can notice are taken together, except updates. Values are told apart: calls
+//! are known by their arguments.
 
 use crate::alone::Call;
 use crate::code::{Code, NotApplicable};

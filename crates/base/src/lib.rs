@@ -4,10 +4,10 @@
 //!
 //! Reading order: `alone.rs` and `outcome.rs` (base points, Definitions 1 and 2), `shared.rs`
 //! (shared states, preserving steps, Definition 3), `note.rs` (what is remembered of a pending
-//! operation), `explore.rs` (every run), `theorem.rs` (Definitions 5 and 6, Theorem 2), `commute.rs`
-//! (Definition 4), `confirm.rs` (the linearization that the proof of Theorem 2 builds).
-//! `condition/` is about stated and suggested base conditions. `analyse.rs` is the door; `path.rs`,
-//! `witness.rs`, `roadmap.rs` and `engine.rs` tell what was found.
+//! operation), `explore.rs` (every run), `theorem.rs` (Definitions 5 and 6, Theorem 2),
+//! `commute.rs` (Definition 4), `confirm.rs` (the linearization that the proof of Theorem 2
+//! builds). `condition/` is about stated and suggested base conditions. `analyse.rs` is the door;
+//! `path.rs`, `witness.rs`, `roadmap.rs` and `engine.rs` tell what was found.
 
 mod alone;
 mod analyse;

@@ -2,7 +2,8 @@
 //!
 //! [`Explorer::advance`] is called for every transition. An update step may begin, continue or end
 //! a critical sequence, interleave with others, disturb what they still do, and be noticed by
-//! read-only operations; another step may be the last read of a call; a response needs a base point.
+//! read-only operations; another step may be the last read of a call; a response needs a base
+//! point.
 
 use crate::alone::{Rest, rest};
 use crate::code::line_of_step;

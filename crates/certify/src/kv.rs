@@ -1,12 +1,12 @@
 //! Key-value stores, and lists that are appended to, by what each get of the core can show.
 //!
 //! A get shows a put, or the initial text, and appends after it. All ways to say which calls those
-//! were are tried, for one get after the other. Gets that show the same put show the same appends in
-//! the same order, as far as both go. Nothing else that changes the value took effect between that
-//! put and the last append or get that follows it. So the operations form groups, one for each put
-//! that is shown, and each other put or append of the core is a group of its own. If in every way an
-//! operation returned before one that its own group has earlier was called, or groups had to be
-//! before each other in a circle, there is no order.
+//! were are tried, for one get after the other. Gets that show the same put show the same appends
+//! in the same order, as far as both go. Nothing else that changes the value took effect between
+//! that put and the last append or get that follows it. So the operations form groups, one for each
+//! put that is shown, and each other put or append of the core is a group of its own. If in every
+//! way an operation returned before one that its own group has earlier was called, or groups had to
+//! be before each other in a circle, there is no order.
 //!
 //! Of operations outside the core only the call and its time are used.
 
@@ -67,8 +67,8 @@ fn both<'a>(
     known.chain(context.iter().map(|operation| (operation, false)))
 }
 
-/// The same for lists that transactions append to. Of a transaction on several keys, what it does to
-/// one of them is one step as well. A value is a character, so a list is a text, and what a
+/// The same for lists that transactions append to. Of a transaction on several keys, what it does
+/// to one of them is one step as well. A value is a character, so a list is a text, and what a
 /// transaction appends to it is a piece.
 pub(crate) fn no_order_of_lists<S: Spec + ?Sized>(
     spec: &S,
@@ -181,8 +181,8 @@ impl Store {
         self.writes.push(Write { text, is_put, is_certain, invoked, returned });
     }
 
-    /// What a transaction did to one key: it appended what it did, and read what was there before or
-    /// in between. `None` if that makes no sense.
+    /// What a transaction did to one key: it appended what it did, and read what was there before
+    /// or in between. `None` if that makes no sense.
     fn transact(
         &mut self,
         operation: &Operation,
@@ -303,8 +303,8 @@ struct Ways<'s> {
 }
 
 impl Ways<'_> {
-    /// Whether no way is possible, the gets before this one being as they are. If there are too many
-    /// ways, the count of steps says so.
+    /// Whether no way is possible, the gets before this one being as they are. If there are too
+    /// many ways, the count of steps says so.
     fn none(&mut self, number: usize) -> bool {
         let Some(get) = self.store.gets.get(number) else {
             return self.is_contradicted(true);

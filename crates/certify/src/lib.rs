@@ -4,9 +4,10 @@
 //! steps ([`confirm_core`]): what is not in it is left out where that cannot matter (`closure`),
 //! and may have taken effect in its time, with any answer, where it can; then no order explains the
 //! core, by an argument that needs little of the rest (`count`, `grow`, `kv`, `sum`, `swap`) or by
-//! trying all orders (`frontier`). Where precedence is a partial order, `partial` does both. A proof by reversing sub-operations is confirmed by executing them in all
-//! small states ([`confirm_reduction`]). A proof of the shape engine is confirmed by executing every
-//! step from every state that it names ([`ShapeCertificate`]).
+//! trying all orders (`frontier`). Where precedence is a partial order, `partial` does both. A
+//! proof by reversing sub-operations is confirmed by executing them in all small states
+//! ([`confirm_reduction`]). A proof of the shape engine is confirmed by executing every step from
+//! every state that it names ([`ShapeCertificate`]).
 
 mod budget;
 mod closure;

@@ -146,8 +146,8 @@ impl Stop {
         let _ = self.found.set(words);
     }
 
-    /// What has been found so far, in place of what was said of it before: it is written to standard
-    /// output if the work has to be ended.
+    /// What has been found so far, in place of what was said of it before: it is written to
+    /// standard output if the work has to be ended.
     pub fn so_far(&self, words: String) {
         *self.so_far.lock().unwrap_or_else(PoisonError::into_inner) = words;
     }

@@ -1,8 +1,8 @@
 //! The search of one worker: level by level, in step with all others.
 //!
 //! A level is two epochs. In the first every worker expands its states and sends successors to
-//! those they belong to. In the second all tell all what came of it, so that all decide the same: go
-//! on, walk back from what was found, or end.
+//! those they belong to. In the second all tell all what came of it, so that all decide the same:
+//! go on, walk back from what was found, or end.
 
 use crate::batch::{Batch, unpack};
 use crate::exchange::{Body, Exchange, Last, PathStep, Stopped, Summary, wrong};

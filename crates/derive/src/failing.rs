@@ -28,8 +28,8 @@ pub struct Failing {
     pub fault: Fault,
 }
 
-/// A sequential execution in which a step fails, one of those with the fewest calls, if one of those
-/// that are tried does.
+/// A sequential execution in which a step fails, one of those with the fewest calls, if one of
+/// those that are tried does.
 pub fn find(program: &Program, passed: Passed) -> Option<Failing> {
     let machine = Machine::new(program, Memory::Collected);
     let mut start = machine.initial().ok()?;

@@ -1,6 +1,6 @@
 //! Which answers sub-operations can give. They return words: nothing, one, or a list of several. So
-//! an answer whose shape the words do not say is refused, or it would be taken for another: a record
-//! of one field for its content, a nested list for a flat one, a truth value for 0 or 1.
+//! an answer whose shape the words do not say is refused, or it would be taken for another: a
+//! record of one field for its content, a nested list for a flat one, a truth value for 0 or 1.
 
 use crate::Refusal;
 use linchpin_ir::model_spec::spec_of;

@@ -17,7 +17,8 @@ impl SharedPicture {
     /// then the variables that refer to no node.
     ///
     /// Of a truth value only its name is shown, where it is true; of the only other field only its
-    /// value; null at the end of a list not at all. A node that several references lead to is named.
+    /// value; null at the end of a list not at all. A node that several references lead to is
+    /// named.
     pub fn lines(&self) -> Vec<String> {
         let chains = self.chains();
         let mut lines: Vec<String> =

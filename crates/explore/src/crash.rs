@@ -9,11 +9,11 @@
 //! the fence of the same thread that follows guarantees them (Khyzha and Lahav, POPL 2021, with
 //! sequential consistency).
 //!
-//! Not every cut matters. An event that guarantees nothing and is no call (*harmless*) takes nothing
-//! away from what a crash may leave: a store adds a prefix; a return makes the history say more. So
-//! a crash after it shows all that a crash before it does, and only cuts that have all harmless
-//! events which they can have are looked at ([`Crashable::cuts`]). The cut before a call is kept,
-//! because the call is made after the crash instead.
+//! Not every cut matters. An event that guarantees nothing and is no call (*harmless*) takes
+//! nothing away from what a crash may leave: a store adds a prefix; a return makes the history say
+//! more. So a crash after it shows all that a crash before it does, and only cuts that have all
+//! harmless events which they can have are looked at ([`Crashable::cuts`]). The cut before a call
+//! is kept, because the call is made after the crash instead.
 
 use crate::execution::{Event, EventKind, Execution};
 use linchpin_sync::persistent::LINE_BYTES;
@@ -110,8 +110,9 @@ pub struct LineAfter {
 }
 
 impl<'a> Crashable<'a> {
-    /// The execution that a simulation has just made, from a start. Stores before the event `settled`
-    /// are taken to be written back. With `inserted`, it is as if the code had one instruction more.
+    /// The execution that a simulation has just made, from a start. Stores before the event
+    /// `settled` are taken to be written back. With `inserted`, it is as if the code had one
+    /// instruction more.
     pub fn new(
         execution: &'a Execution,
         simulation: &Simulation,
@@ -176,8 +177,8 @@ impl<'a> Crashable<'a> {
                     let offset = in_line.address - base;
                     let line = offset / LINE_BYTES * LINE_BYTES;
                     let is_flush = self.execution.places[*place] == PlaceKind::Line;
-                    // An update waits for what was flushed. Where the code flushes, that is an event
-                    // of its own.
+                    // An update waits for what was flushed. Where the code flushes, that is an
+                    // event of its own.
                     if read.is_some() && wrote.is_some() && !is_flush && is_inserted {
                         self.fences.entry(at).or_default().append(&mut noted[*thread]);
                     }
@@ -287,8 +288,8 @@ impl<'a> Crashable<'a> {
         After { start, lines }
     }
 
-    /// The cuts that matter, with at least the events of `first` and at most those of `last`. A call
-    /// is an event for which `is_call` says so. None if there are too many.
+    /// The cuts that matter, with at least the events of `first` and at most those of `last`. A
+    /// call is an event for which `is_call` says so. None if there are too many.
     pub fn cuts(
         &self,
         first: &Cut,

@@ -11,8 +11,8 @@ pub struct Execution {
     /// What precedes each event: `clocks[e][t]` events of thread `t` do, or are the event itself.
     ///
     /// Under sequential consistency that is program order and the order of accesses of one place of
-    /// which one writes: what every execution that shows the same has in common. Under weak memory it
-    /// is happens-before.
+    /// which one writes: what every execution that shows the same has in common. Under weak memory
+    /// it is happens-before.
     pub clocks: Vec<Vec<u32>>,
     /// What went wrong, if something did. The execution ends there.
     pub problem: Option<Problem>,
@@ -63,8 +63,8 @@ pub enum EventKind {
         wrote: Option<u64>,
         /// The order that was asked for.
         order: Ordering,
-        /// The event that wrote what was read: index into [`Execution::events`]; the initial value if
-        /// absent.
+        /// The event that wrote what was read: index into [`Execution::events`]; the initial value
+        /// if absent.
         from: Option<usize>,
     },
     /// A fence.

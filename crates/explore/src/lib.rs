@@ -1,8 +1,8 @@
 //! Explores the executions of real Rust code whose shared accesses go through `linchpin-sync`.
 //!
 //! Start with [`explore`]: it runs a body again and again, each time with another execution, and
-//! shows every one of them to an observer. [`Execution`] is what it shows. How executions are chosen
-//! is a [`Strategy`]; `threads` runs code until its next question and knows no strategy.
+//! shows every one of them to an observer. [`Execution`] is what it shows. How executions are
+//! chosen is a [`Strategy`]; `threads` runs code until its next question and knows no strategy.
 
 pub mod crash;
 mod crew;

@@ -10,9 +10,9 @@ pub enum Strategy {
     /// Every execution under sequential consistency, up to the order of accesses that do not touch
     /// each other: source-DPOR. All orderings are taken for `SeqCst`.
     ///
-    /// A thread that pauses (`spin_loop`, `yield_now`) after two turns of a loop that were alike goes
-    /// on when something that the turn read has changed, or when no other thread can. So a loop that
-    /// counts its turns is not seen to give up while others could still write.
+    /// A thread that pauses (`spin_loop`, `yield_now`) after two turns of a loop that were alike
+    /// goes on when something that the turn read has changed, or when no other thread can. So a
+    /// loop that counts its turns is not seen to give up while others could still write.
     Exhaustive,
     /// Every execution in which at most so many threads are interrupted while they could go on.
     Preemptions(usize),
@@ -63,8 +63,8 @@ pub struct Options {
     pub watch: Option<Arc<Watch>>,
 }
 
-/// The stack of a thread, unless said otherwise: as in std, so that code which runs there runs here.
-/// Pages that are not touched cost nothing.
+/// The stack of a thread, unless said otherwise: as in std, so that code which runs there runs
+/// here. Pages that are not touched cost nothing.
 const STACK_BYTES: usize = 2 * 1024 * 1024;
 
 impl Options {

@@ -25,8 +25,8 @@ pub struct Span {
 /// At most so many operations have real-time orders.
 pub const MOST_OPERATIONS: usize = 32;
 
-/// The ends of operations and what the trace says of their order: the call of operation `i` is point
-/// `2 * i`, its return `2 * i + 1`. A mask has the points that come before a point.
+/// The ends of operations and what the trace says of their order: the call of operation `i` is
+/// point `2 * i`, its return `2 * i + 1`. A mask has the points that come before a point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ends(Vec<u64>);
 
@@ -186,8 +186,8 @@ pub fn happens_before(execution: &Execution, spans: &[Span]) -> Vec<u64> {
 /// When operations are called and return, for an interval order: an instant for each call and each
 /// return, all different.
 pub fn instants(order: &[u64]) -> Vec<(u64, u64)> {
-    // The sets of operations that returned before a call form a chain. A level is one of them: first
-    // its new returns, then the calls that come after exactly these.
+    // The sets of operations that returned before a call form a chain. A level is one of them:
+    // first its new returns, then the calls that come after exactly these.
     let mut levels: Vec<u64> = order.to_vec();
     levels.sort_unstable_by_key(|mask| mask.count_ones());
     levels.dedup();
@@ -206,8 +206,8 @@ pub fn instants(order: &[u64]) -> Vec<(u64, u64)> {
     instants
 }
 
-/// Whether an event is one that other threads can see: an access, or the start of a thread, which may
-/// do what the operation is there for.
+/// Whether an event is one that other threads can see: an access, or the start of a thread, which
+/// may do what the operation is there for.
 pub fn is_access(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Access { .. } | EventKind::Spawn { .. })
 }

@@ -1,12 +1,13 @@
-//! Positive controls: five broken objects in every mode, with ten seeds each. Is each one found, and
-//! how long does it take until the failure is there, made small?
+//! Positive controls: five broken objects in every mode, with ten seeds each. Is each one found,
+//! and how long does it take until the failure is there, made small?
 //!
 //! ```console
 //! $ cargo run -p linchpin-harness --example controls
 //! ```
 //!
-//! The objects are those of the tests. Outside of a controlled execution their atomics and locks are
-//! those of std, so native mode runs the same code. Modes that cover everything do not use the seed.
+//! The objects are those of the tests. Outside of a controlled execution their atomics and locks
+//! are those of std, so native mode runs the same code. Modes that cover everything do not use the
+//! seed.
 
 #[allow(dead_code)]
 #[path = "../tests/controlled/objects.rs"]

@@ -78,8 +78,8 @@ pub struct Subject {
     pub before: Vec<Call>,
     /// The scenario, if the test says one.
     pub scenario: Option<Scenario>,
-    /// The answers of a recording that has this scenario, thread by thread; what did not return there
-    /// has none.
+    /// The answers of a recording that has this scenario, thread by thread; what did not return
+    /// there has none.
     pub recorded: Option<Vec<Option<Value>>>,
     /// Where the files of failures are, if there are any.
     pub folder: Option<PathBuf>,

@@ -67,8 +67,8 @@ pub(crate) fn word(property: Property) -> &'static str {
 }
 
 impl<T: Send + Sync + 'static> Test<T> {
-    /// A test of what `make` makes in a pool of persistent memory. With [`Test::recover`] the system
-    /// may crash; without it, and in the modes `native` and `weak`, it never does.
+    /// A test of what `make` makes in a pool of persistent memory. With [`Test::recover`] the
+    /// system may crash; without it, and in the modes `native` and `weak`, it never does.
     pub fn persistent(name: &str, make: impl Fn(&Pool) -> T + Send + Sync + 'static) -> Test<T> {
         let make: MakeIn<T> = Arc::new(make);
         let in_a_pool = Arc::clone(&make);
@@ -86,8 +86,8 @@ impl<T: Send + Sync + 'static, S> Test<T, S> {
         self
     }
 
-    /// At most so many crashes of the whole system; one, unless it is said. The second may come while
-    /// the first is recovered from.
+    /// At most so many crashes of the whole system; one, unless it is said. The second may come
+    /// while the first is recovered from.
     #[must_use]
     pub fn crashes(mut self, most: usize) -> Self {
         self.persistent.crashes = Some(most);

@@ -67,7 +67,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// At most about so many bytes.
     pub memory: Option<usize>,
-    /// So long a thread may go on without an access under control: a thread that takes longer hangs.
+    /// So long a thread may go on without an access under control: a thread that takes longer
+    /// hangs.
     pub patience: Option<Duration>,
     /// How many bytes the stack of a thread has under control.
     pub stack: Option<usize>,
@@ -241,7 +242,8 @@ impl Plan {
     }
 
     /// As the environment says: `LINCHPIN_MODE`, `LINCHPIN_BOUND`, `LINCHPIN_TIME` (seconds),
-    /// `LINCHPIN_RUNS`, `LINCHPIN_SEED` and `LINCHPIN_STACK` (bytes) come before what the test says.
+    /// `LINCHPIN_RUNS`, `LINCHPIN_SEED` and `LINCHPIN_STACK` (bytes) come before what the test
+    /// says.
     ///
     /// # Errors
     ///

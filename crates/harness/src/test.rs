@@ -71,8 +71,8 @@ impl<T: Send + Sync + 'static> Test<T> {
         }
     }
 
-    /// Judged by this specification: the name of a built-in one, a `.lin` file ([`lin`](crate::lin)),
-    /// or an [`Object`].
+    /// Judged by this specification: the name of a built-in one, a `.lin` file
+    /// ([`lin`](crate::lin)), or an [`Object`].
     pub fn spec(self, specification: impl Into<Specification>) -> Test<T, Specification> {
         self.judged_by(specification.into())
     }
@@ -275,8 +275,8 @@ impl<T: Send + Sync + 'static, S> Test<T, S> {
         self
     }
 
-    /// The threads of a recording, and no others: JSON lines, as `linchpin run` writes them. What was
-    /// covered says whether the code can answer what was recorded.
+    /// The threads of a recording, and no others: JSON lines, as `linchpin run` writes them. What
+    /// was covered says whether the code can answer what was recorded.
     #[must_use]
     pub fn recorded(mut self, path: impl Into<PathBuf>) -> Self {
         self.recording = Some(path.into());

@@ -209,7 +209,8 @@ pub enum CrashError {
 }
 
 impl CrashError {
-    /// What is wrong, with the places of events as they are known where they were recorded: `line 7`.
+    /// What is wrong, with the places of events as they are known where they were recorded: `line
+    /// 7`.
     pub fn said(&self, place: impl Fn(Rank) -> String) -> String {
         match self {
             CrashError::NoSuchProcess { at } => format!(

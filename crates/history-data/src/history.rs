@@ -377,8 +377,9 @@ impl Builder {
         &self.history
     }
 
-    /// Forgets operations that have returned or cannot be answered any more, and values and words that only they mention, so that
-    /// an endless history can be read in bounded memory. Operations, values and words get new ids.
+    /// Forgets operations that have returned or cannot be answered any more, and values and words
+    /// that only they mention, so that an endless history can be read in bounded memory.
+    /// Operations, values and words get new ids.
     pub fn forget_returned(&mut self) {
         let open: Vec<OpId> = self
             .activities

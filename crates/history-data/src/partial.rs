@@ -189,7 +189,8 @@ pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
 /// A history whose precedence is a partial order.
 #[derive(Clone, Debug, Default)]
 pub struct PartialHistory {
-    // INVARIANT: as many operations as the order has; no crashes. Ranks say nothing about the order.
+    // INVARIANT: as many operations as the order has; no crashes. Ranks say nothing about the
+    // order.
     history: History,
     order: Precedence,
 }

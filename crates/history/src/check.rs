@@ -2,8 +2,8 @@
 //!
 //! [`check`] tries the methods of the data type (`object`), and hands over to the general search
 //! where none applies. It says what it did. A history that records many objects is judged object by
-//! object (`keys`), and the answers are put together (`verdicts`). [`check_partial`] judges one whose
-//! precedence is a partial order.
+//! object (`keys`), and the answers are put together (`verdicts`). [`check_partial`] judges one
+//! whose precedence is a partial order.
 
 mod beside;
 mod keys;

@@ -20,8 +20,8 @@ pub(crate) trait DataType: Sync {
         &[]
     }
 
-    /// After how many of the methods a quick search goes, which the rest would take longer than; none
-    /// if it does not know the object.
+    /// After how many of the methods a quick search goes, which the rest would take longer than;
+    /// none if it does not know the object.
     fn quick_after(&self) -> Option<usize> {
         None
     }

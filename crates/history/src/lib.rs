@@ -1,8 +1,9 @@
 //! Is this history linearizable?
 //!
 //! [`Builder`] makes a [`History`], [`check`](fn@check) judges it; [`online`] judges while events
-//! still arrive. [`PartialBuilder`] and [`check_partial`] are for histories without a clock. Which methods there are for which object is said in one place (`data_type`): the
-//! exact [`monitor`]s, the general [`search`], and rules for streams.
+//! still arrive. [`PartialBuilder`] and [`check_partial`] are for histories without a clock. Which
+//! methods there are for which object is said in one place (`data_type`): the exact [`monitor`]s,
+//! the general [`search`], and rules for streams.
 
 mod check;
 mod data_type;

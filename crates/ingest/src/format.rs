@@ -117,8 +117,8 @@ impl Format {
         (is_told || begins_with_brackets(text)).then_some(early)
     }
 
-    /// Whether a text in this format, which begins so, can only be read when all of it is there: the
-    /// format is [such a one](Format::is_whole), or it is JSON that is not one object a line.
+    /// Whether a text in this format, which begins so, can only be read when all of it is there:
+    /// the format is [such a one](Format::is_whole), or it is JSON that is not one object a line.
     pub fn needs_all(self, beginning: &[u8]) -> bool {
         let is_document = crate::formats::json_document::is_document;
         self.is_whole() || self == Format::JsonLines && is_document(beginning)

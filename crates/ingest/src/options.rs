@@ -57,13 +57,14 @@ pub struct ReadOptions<'a> {
     pub format: Option<Format>,
     /// What a `fail` of `cas` and `mwcas` says.
     pub failed_cas: FailedCas,
-    /// Whether every value is a pair `[key, value]`, as `jepsen.independent` writes them. If absent,
-    /// that is found out: from all events where the recording is read as a whole, and otherwise by
-    /// the first operation of which the specification leaves no doubt (a `read` that takes
-    /// `[3, nil]`, say).
+    /// Whether every value is a pair `[key, value]`, as `jepsen.independent` writes them. If
+    /// absent, that is found out: from all events where the recording is read as a whole, and
+    /// otherwise by the first operation of which the specification leaves no doubt (a `read` that
+    /// takes `[3, nil]`, say).
     pub keyed: Option<bool>,
-    /// What a read of `null` says of a register, or of one in a transaction. If absent: that the answer is not known in Jepsen's
-    /// and Knossos's EDN, and that `null` was read in all other formats.
+    /// What a read of `null` says of a register, or of one in a transaction. If absent: that the
+    /// answer is not known in Jepsen's and Knossos's EDN, and that `null` was read in all other
+    /// formats.
     pub nil_reads: Option<NilReads>,
     /// What tells the order of events, where events have a `time`.
     pub order: Order,
@@ -76,8 +77,8 @@ pub struct ReadOptions<'a> {
     /// How many bytes are held of a recording that does not say how many it has: of a compressed
     /// one when it is not, and of what comes from no regular file (standard input, a pipe).
     pub most_bytes: u64,
-    /// Whether the caller looks at [`Recording::precedence`](crate::Recording::precedence). If not, a
-    /// recording that says itself what precedes what is refused.
+    /// Whether the caller looks at [`Recording::precedence`](crate::Recording::precedence). If not,
+    /// a recording that says itself what precedes what is refused.
     pub partial: bool,
     /// Whether JSON lines are read on two threads; if absent, where they are long and there is more
     /// than one core. What is read is the same.

@@ -10,8 +10,9 @@ use linchpin_history::{History, Precedence};
 pub struct Recording {
     /// The history.
     pub history: History,
-    /// Which operations precede which, where the recording says so itself (`after`). Then ranks only
-    /// tell where events stand. Never there unless [`ReadOptions::partial`](crate::ReadOptions).
+    /// Which operations precede which, where the recording says so itself (`after`). Then ranks
+    /// only tell where events stand. Never there unless
+    /// [`ReadOptions::partial`](crate::ReadOptions).
     pub precedence: Option<Precedence>,
     /// The format that it was in.
     pub format: Format,

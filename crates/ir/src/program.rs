@@ -24,8 +24,8 @@ pub struct Program {
     pub thread_locals: Vec<Variable>,
     /// Runs once, alone, before everything else. Its nodes never yield.
     pub init: Option<Body>,
-    /// Calls that one thread makes alone before all others (`preload { }`). What looks at runs within
-    /// bounds starts after them; a specification and a reference have none.
+    /// Calls that one thread makes alone before all others (`preload { }`). What looks at runs
+    /// within bounds starts after them; a specification and a reference have none.
     pub preload: Vec<PreloadCall>,
     /// The operations.
     pub operations: Vec<Operation>,
@@ -118,9 +118,10 @@ pub struct Variable {
 
 /// A type, with every size known.
 ///
-/// Values of the types: `Int`/`Wrapping`/`Tid` are [`Value::Int`]; `Option` and `Struct` are [`Value::Null`]
-/// or the inner value / a [`Value::Ref`]; `Lock` is `Null` when free, else the `Int` of the owner;
-/// `Record`, `Tuple`, `Array` and `Seq` are [`Value::List`]; `Set` and `Map` are their namesakes.
+/// Values of the types: `Int`/`Wrapping`/`Tid` are [`Value::Int`]; `Option` and `Struct` are
+/// [`Value::Null`] or the inner value / a [`Value::Ref`]; `Lock` is `Null` when free, else the
+/// `Int` of the owner; `Record`, `Tuple`, `Array` and `Seq` are [`Value::List`]; `Set` and `Map`
+/// are their namesakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Nothing.

@@ -18,7 +18,8 @@ use std::fmt;
 /// A place where a program breaks an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defect {
-    /// The operation, `init` or `recover`; `persistence` for what concerns lines, `reference` for what concerns a `reference { }` as a whole.
+    /// The operation, `init` or `recover`; `persistence` for what concerns lines, `reference` for
+    /// what concerns a `reference { }` as a whole.
     pub operation: String,
     /// The node: an index into the body.
     pub node: usize,

@@ -63,8 +63,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Whether crashes are asked for, by the model or with `asked` from outside, where nothing would
-    /// survive one: then there are none.
+    /// Whether crashes are asked for, by the model or with `asked` from outside, where nothing
+    /// would survive one: then there are none.
     pub fn crashes_without_persistence(&self, asked: Option<u8>) -> bool {
         let crashes = asked.map_or(self.bounds.crashes, usize::from);
         crashes > 0 && self.program.persistence.is_none()

@@ -1,5 +1,5 @@
-//! Prints how long the monitor of key-value stores takes as histories grow: 50 processes, one key or
-//! ten, right or with one stale get, all pieces different or some repeated.
+//! Prints how long the monitor of key-value stores takes as histories grow: 50 processes, one key
+//! or ten, right or with one stale get, all pieces different or some repeated.
 //!
 //! ```console
 //! $ cargo run --release -p linchpin-monitor --example kv_growth -- 100000

@@ -27,8 +27,8 @@ pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitor
     intervals::check(&Smallest { history, poll: &poll }, history, initial, limits, &poll)
 }
 
-/// An order that explains a history of a priority queue that is empty at the start, in which values may
-/// repeat, if a guess which of equal values was removed when is good enough. That none is found
+/// An order that explains a history of a priority queue that is empty at the start, in which values
+/// may repeat, if a guess which of equal values was removed when is good enough. That none is found
 /// means nothing.
 pub fn guess(history: &History, limits: &Limits) -> Option<Witness> {
     let poll = StopPoll::new(limits);

@@ -5,10 +5,10 @@
 //! $ linchpin check run.jsonl --spec mwcas --init 0
 //! ```
 //!
-//! `--kind dirty-fails` is the published bug, `--words`, `--threads` and `--seed` say more. Memory is
-//! not persistent here, so a write-back takes no time; `--write-back machine` writes lines to memory
-//! instead, `--write-back 20` makes it take some turns of an empty loop. Without `--log` nothing is
-//! logged: the difference is what logging costs.
+//! `--kind dirty-fails` is the published bug, `--words`, `--threads` and `--seed` say more. Memory
+//! is not persistent here, so a write-back takes no time; `--write-back machine` writes lines to
+//! memory instead, `--write-back 20` makes it take some turns of an empty loop. Without `--log`
+//! nothing is logged: the difference is what logging costs.
 
 use linchpin_pmwcas::driver::{THREADS, WORDS, Watch, Workload, run};
 use linchpin_pmwcas::{Kind, WriteBack};

@@ -1,13 +1,13 @@
 //! PMwCAS: compare and swap of several words of persistent memory at once, without locks.
 //!
-//! After Wang, Levandoski and Larson, *Easy lock-free indexing in non-volatile memory*, ICDE 2018. A
-//! word holds a value, or refers to the *descriptor* of an operation that is changing it; who meets
-//! one helps. Values and references that may not be written back yet are *dirty*; who depends on one
-//! writes it back first.
+//! After Wang, Levandoski and Larson, *Easy lock-free indexing in non-volatile memory*, ICDE 2018.
+//! A word holds a value, or refers to the *descriptor* of an operation that is changing it; who
+//! meets one helps. Values and references that may not be written back yet are *dirty*; who depends
+//! on one writes it back first.
 //!
 //! Descriptors are used again: each has a sequence number, which references repeat, and a volatile
-//! count of the threads that use it. It is used again when that is 0. A reference to an entry that is
-//! being installed has the number of the attempt instead.
+//! count of the threads that use it. It is used again when that is 0. A reference to an entry that
+//! is being installed has the number of the attempt instead.
 //!
 //! `word` is what a word holds, `operation` the algorithm, `recover` what is done after a crash.
 //! [`driver`] runs it on real threads, which log what they do.

@@ -131,8 +131,8 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     }
 
     /// Helps what a word refers to. While a word refers to an operation, a thread that is among the
-    /// users of the descriptor put it there or has not removed it yet, so once this thread is one of
-    /// them and the word is still the same, the descriptor stays as it is.
+    /// users of the descriptor put it there or has not removed it yet, so once this thread is one
+    /// of them and the word is still the same, the descriptor stays as it is.
     fn help_met(&self, word: &AtomicU64, seen: u64, number: usize) {
         self.users[number].fetch_add(1, SeqCst);
         if word.load(SeqCst) == seen {
@@ -153,11 +153,11 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     /// Installs an operation in a word that refers to its entry, if it is undecided. The caller is
     /// among the users of the descriptor.
     ///
-    /// INVARIANT: an operation is installed in each word at most once. If the last step succeeds, the
-    /// reference was there since before the status was read, because no other attempt puts the same
-    /// one there. So the operation was undecided and not installed. If it has succeeded since, it was
-    /// installed in this word first, and the step fails; if it has failed, the attempt that refers
-    /// to the entry goes on and puts the old value back.
+    /// INVARIANT: an operation is installed in each word at most once. If the last step succeeds,
+    /// the reference was there since before the status was read, because no other attempt puts the
+    /// same one there. So the operation was undecided and not installed. If it has succeeded since,
+    /// it was installed in this word first, and the step fails; if it has failed, the attempt that
+    /// refers to the entry goes on and puts the old value back.
     fn complete(&self, word: &AtomicU64, reference: u64, number: usize, old: u64) {
         let status = Status::of(self.root().descriptors[number].status.load(SeqCst));
         let undecided = status.state == State::Undecided;
@@ -190,8 +190,8 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
         }
     }
 
-    /// Puts the new or the old values in their place, and writes them back: the descriptor may be used
-    /// for something else afterwards.
+    /// Puts the new or the old values in their place, and writes them back: the descriptor may be
+    /// used for something else afterwards.
     fn put_values(&self, descriptor: &Descriptor, number: usize, sequence: u64, decided: Status) {
         let succeeded = decided == Status { sequence, state: State::Succeeded };
         let reference = operation(number, sequence);

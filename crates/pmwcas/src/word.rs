@@ -46,8 +46,8 @@ pub(super) fn operation(number: usize, sequence: u64) -> u64 {
     REFERENCE | sequence << 12 | (number as u64) << 4
 }
 
-/// A reference to an entry, by one attempt to install it. No other attempt at the same descriptor has
-/// the same number, so what is done to a reference that was seen is not done to a later one.
+/// A reference to an entry, by one attempt to install it. No other attempt at the same descriptor
+/// has the same number, so what is done to a reference that was seen is not done to a later one.
 pub(super) fn condition(number: usize, attempt: u64, entry: usize) -> u64 {
     CONDITION | attempt << 12 | (number as u64) << 4 | entry as u64
 }

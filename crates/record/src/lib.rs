@@ -1,8 +1,8 @@
 //! Recording real threads: what they called, what they were answered, in which order.
 //!
-//! [`Recorder`] is what people use. [`Clock`] is where the order comes from, [`Log`] what one thread
-//! did, [`history`](fn@history) what the logs make. [`pin`] and [`block_on`](fn@block_on) are for
-//! tests that run threads of their own.
+//! [`Recorder`] is what people use. [`Clock`] is where the order comes from, [`Log`] what one
+//! thread did, [`history`](fn@history) what the logs make. [`pin`] and [`block_on`](fn@block_on)
+//! are for tests that run threads of their own.
 
 mod block_on;
 mod clock;

@@ -1,12 +1,12 @@
 //! What any values cost, and that they change no verdict: every model with the values of its own
 //! and with any.
 //!
-//! `cargo run --release -p linchpin-refine --example any_values -- [SECONDS] [FOLDER…]`: each search
-//! has so many seconds (10 if not given); without folders, all models of the project, at their own
-//! bounds and with three threads that call one operation each. Prints a table: what the model does
-//! with values, the states with its own, the states with any, the verdicts. Ends with exit code 1
-//! if any values contradict a model's own: if what is right with any is wrong with some, or what is
-//! wrong with any and as many values as the run passes is right.
+//! `cargo run --release -p linchpin-refine --example any_values -- [SECONDS] [FOLDER…]`: each
+//! search has so many seconds (10 if not given); without folders, all models of the project, at
+//! their own bounds and with three threads that call one operation each. Prints a table: what the
+//! model does with values, the states with its own, the states with any, the verdicts. Ends with
+//! exit code 1 if any values contradict a model's own: if what is right with any is wrong with
+//! some, or what is wrong with any and as many values as the run passes is right.
 
 mod folders;
 

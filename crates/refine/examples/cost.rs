@@ -1,7 +1,7 @@
 //! What a state costs: one search, by so many workers, several times in turn.
 //!
 //! `cargo run --release -p linchpin-refine --example cost -- MODEL.lin THREADS OPS [plain]
-//! [workers=1,2] [times=N]`: two values, no linearization points; `plain` is without the five newer
+//! [workers=1,2] [times=N]`: two values, no linearization points; `plain` is without the six newer
 //! reductions. Workers take turns, so that a busy machine is as busy for all of them.
 
 use linchpin_ir::interpreter::Memory;
@@ -89,6 +89,7 @@ fn search(question: &Question, workers: usize) -> Option<Stats> {
         reductions.settled_fields = false;
         reductions.ample_steps = false;
         reductions.doomed_attempts = false;
+        reductions.validated_reads = false;
     }
     let product = ModelProduct::new(&compiled.program, bounds, reductions, Policy::JustInTime);
     let options = SearchOptions { workers, calls: !question.plain, ..SearchOptions::default() };

@@ -1,5 +1,5 @@
-//! Whether a verdict depends on reductions: every model with all of them, all but one, and one alone
-//! (beside canonical heaps).
+//! Whether a verdict depends on reductions: every model with all of them, all but one, and one
+//! alone (beside canonical heaps).
 //!
 //! `cargo run --release -p linchpin-refine --example verdicts -- [SECONDS] [workers=N] [mb=N]
 //! [FOLDER…]`: each search has so many seconds (2 if not given), workers and megabytes; without

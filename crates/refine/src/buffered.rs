@@ -8,9 +8,9 @@
 //! call in it, and such a part is a prefix of the era in time. (With the response of an operation
 //! that was open then, there are only fewer orders.)
 //!
-//! So for each choice of prefixes of the eras before (an *alternative*) there is the set of what the
-//! current era allows, and what it allowed right after each call in it, in case that the prefix to
-//! be chosen of it ends there. A crash makes of each of the latter an alternative of its own.
+//! So for each choice of prefixes of the eras before (an *alternative*) there is the set of what
+//! the current era allows, and what it allowed right after each call in it, in case that the prefix
+//! to be chosen of it ends there. A crash makes of each of the latter an alternative of its own.
 
 use crate::cache::LastClosure;
 use crate::sets::{Inner, Names, Policy};

@@ -1,6 +1,6 @@
 //! Rows that grow in pieces: what is in them is never moved, and nothing is left over where it was.
-//! Each piece is as large as all before it together, so there are few of them and the way to an item
-//! is short; what is not filled yet of a large one is memory that was never touched.
+//! Each piece is as large as all before it together, so there are few of them and the way to an
+//! item is short; what is not filled yet of a large one is memory that was never touched.
 
 /// The size of the first piece is two to the power of this.
 const FIRST: u32 = 6;

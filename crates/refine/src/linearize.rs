@@ -1,9 +1,9 @@
 //! What pending operations can still do, on numbered configurations.
 //!
-//! A configuration is kept once ([`SpecSets`](crate::interned::SpecSets)), so what is asked about it
-//! again and again is remembered by its number: what it becomes when an operation takes effect, and
-//! what it is without a response. Sets of configurations are rows of numbers here, and what was met
-//! on the way is marked by number: no configuration is copied, compared or hashed.
+//! A configuration is kept once ([`SpecSets`](crate::interned::SpecSets)), so what is asked about
+//! it again and again is remembered by its number: what it becomes when an operation takes effect,
+//! and what it is without a response. Sets of configurations are rows of numbers here, and what was
+//! met on the way is marked by number: no configuration is copied, compared or hashed.
 
 use crate::cache::{LastClosure, Memo};
 use crate::interned::{ConfigId, Ids};

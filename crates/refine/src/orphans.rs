@@ -1,9 +1,9 @@
 //! Crashes, on the side of the specification: operations that were interrupted and may still take
 //! effect.
 //!
-//! A configuration keeps the interrupted operations that have not taken effect (*orphans*). What the
-//! property asks says how long: strict, not beyond the crash; recoverable, until the thread's next
-//! operation takes effect; durable and buffered, for ever. An orphan need not take effect: a
+//! A configuration keeps the interrupted operations that have not taken effect (*orphans*). What
+//! the property asks says how long: strict, not beyond the crash; recoverable, until the thread's
+//! next operation takes effect; durable and buffered, for ever. An orphan need not take effect: a
 //! configuration can do whatever the same one with fewer orphans can, so the latter is dropped.
 //! Detectable: the thread's operation stays pending until `recover(t)` answers, which is its
 //! response, or says that it had no effect.

@@ -1,10 +1,10 @@
 //! States of runs with crashes: their crash parts beside sets of the specification.
 //!
 //! What concerns only crashes (how many may come, what they may leave) is no part of the state that
-//! the search keeps, but stands beside the set of the specification: a *pair*, with a number. Then a
-//! state is left out if one was met before that is the same apart from the pair, if crashes can leave
-//! no more of it ([`CrashPart::covers`]) and the specification allows no less. Whatever goes wrong
-//! from the one goes wrong from the other: it takes the same steps, and need not crash.
+//! the search keeps, but stands beside the set of the specification: a *pair*, with a number. Then
+//! a state is left out if one was met before that is the same apart from the pair, if crashes can
+//! leave no more of it ([`CrashPart::covers`]) and the specification allows no less. Whatever goes
+//! wrong from the one goes wrong from the other: it takes the same steps, and need not crash.
 //!
 //! So a state after a crash that is also met before it, as it is where recovery restores what
 //! undisturbed operations leave, is not explored twice, if the ones before are met first.

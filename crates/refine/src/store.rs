@@ -1,9 +1,9 @@
-//! The states seen: for each model state, the allowances and specification sets that were met beside
-//! it.
+//! The states seen: for each model state, the allowances and specification sets that were met
+//! beside it.
 //!
 //! A state is two components, each kept once, so a product state takes six numbers, in as few bits
-//! as they need ([`Rows`]), and its place in a table. The front stands with the product states, in a
-//! part of the store that its hash tells; the backs, of which there are fewer, are kept apart
+//! as they need ([`Rows`]), and its place in a table. The front stands with the product states, in
+//! a part of the store that its hash tells; the backs, of which there are fewer, are kept apart
 //! ([`Components`]).
 //!
 //! Parts are owned for a while: workers hold all of them to read while they expand states
@@ -543,8 +543,8 @@ pub(crate) struct Size {
     pub bytes: usize,
 }
 
-/// The hash of some bytes. A table looks at the lowest six and at the upper 32 bits: where a shard is
-/// chosen, it is by others.
+/// The hash of some bytes. A table looks at the lowest six and at the upper 32 bits: where a shard
+/// is chosen, it is by others.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);

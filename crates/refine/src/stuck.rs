@@ -15,10 +15,10 @@
 //! - A call does not come with its first step: that step may be refused, and then the operation is
 //!   pending although the merged transition does not exist ([`Space::with_calls_apart`]).
 //!
-//! A call that a crash of the system interrupts is gone: it is not stuck, and the crash is no way for
-//! it to return. After a crash, operations must be able to return as before. So all that matters of
-//! crashes is in which states recovery ends: where these are known, the graph starts there as well as
-//! in the initial state, and has no crash in it.
+//! A call that a crash of the system interrupts is gone: it is not stuck, and the crash is no way
+//! for it to return. After a crash, operations must be able to return as before. So all that
+//! matters of crashes is in which states recovery ends: where these are known, the graph starts
+//! there as well as in the initial state, and has no crash in it.
 //!
 //! The bound on calls must not make an operation stuck: `extension.rs` asks again with further
 //! calls for states in which an operation cannot return. If it can after all, so it can in the
@@ -103,8 +103,8 @@ pub enum NotMade {
     NotReplayed,
 }
 
-/// Checks that no operation gets stuck. The counterexample is there if one does. `recovered` are the
-/// states in which recovery ends, without their crash parts, if they are known.
+/// Checks that no operation gets stuck. The counterexample is there if one does. `recovered` are
+/// the states in which recovery ends, without their crash parts, if they are known.
 pub(crate) fn check(
     program: &Program,
     options: &VerifyOptions,

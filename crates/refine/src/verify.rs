@@ -210,8 +210,8 @@ fn linearizability(
     let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
     let (exploration, stats) = search(&product, options, progress);
     if exploration == Exploration::Complete && product.space.has_open_lines() {
-        // Lines of attempts are executed in runs that were not explored: which of them, only a search
-        // of all attempts can tell.
+        // Lines of attempts are executed in runs that were not explored: which of them, only a
+        // search of all attempts can tell.
         let mut options = options.clone();
         match options.reductions.validated_reads {
             true => options.reductions.validated_reads = false,

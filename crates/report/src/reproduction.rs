@@ -1,7 +1,7 @@
 //! A paper's tables beside what was measured: as text, as Markdown, as a page.
 //!
-//! A table is columns in labelled groups ("paper", "ours") and rows of cells. A command fills it in;
-//! how it is laid out is decided here.
+//! A table is columns in labelled groups ("paper", "ours") and rows of cells. A command fills it
+//! in; how it is laid out is decided here.
 
 use crate::html::document;
 use crate::{escaped, escaped_lines};

@@ -58,8 +58,8 @@ pub(crate) enum SearchEnd {
     Stopped { reason: StopReason, event: usize },
 }
 
-/// Walks through the events. What the table knows of the object already need not be found out again:
-/// not what operations do to states, and not which groups of operations are updates.
+/// Walks through the events. What the table knows of the object already need not be found out
+/// again: not what operations do to states, and not which groups of operations are updates.
 pub(crate) fn walk<S: Spec + ?Sized, M: Mask>(
     mut table: Table<'_, S>,
     problem: &Problem,
@@ -88,8 +88,8 @@ pub(crate) fn walk_to<S: Spec + ?Sized, M: Mask>(
 where
     S::State: 'static,
 {
-    // INVARIANT: no transition of the table contradicts what its groups are taken for. A mistake that
-    // another search made is none of this walk.
+    // INVARIANT: no transition of the table contradicts what its groups are taken for. A mistake
+    // that another search made is none of this walk.
     table.was_mistaken();
     let mut work = 0;
     loop {

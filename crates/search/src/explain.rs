@@ -70,7 +70,8 @@ pub(crate) fn stuck(
     )
 }
 
-/// In which of the possible states the culprit had taken effect, so with another answer than it gave.
+/// In which of the possible states the culprit had taken effect, so with another answer than it
+/// gave.
 enum Taken {
     Always,
     Sometimes,

@@ -4,10 +4,10 @@
 //! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the
 //! history, `breadth_first` for the first event that none explains; the first answer wins. Both
 //! work on a `Problem`, ask the specification through a `Table`, and know only what is in progress.
-//! [`split`] takes apart what can be checked apart, [`parts`] searches it. [`Frontier`] is the form for histories that are
-//! still being recorded, [`PartialSearch`] the one for those without a clock, [`lockstep`] the one
-//! for queues. When nothing explains a history, `shrink`
-//! finds a few operations that show it.
+//! [`split`] takes apart what can be checked apart, [`parts`] searches it. [`Frontier`] is the form
+//! for histories that are still being recorded, [`PartialSearch`] the one for those without a
+//! clock, [`lockstep`] the one for queues. When nothing explains a history, `shrink` finds a few
+//! operations that show it.
 
 mod breadth_first;
 pub mod cas_register;

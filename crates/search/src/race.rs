@@ -12,8 +12,8 @@ use linchpin_verdict::{Limits, StopReason};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// What the depth-first searches may keep where no limit is given. Beyond, they are lost, and should
-/// not cost more memory.
+/// What the depth-first searches may keep where no limit is given. Beyond, they are lost, and
+/// should not cost more memory.
 const DEPTH_FIRST_BYTES: usize = 1 << 29;
 
 /// The depth-first searches, in the order in which they have their turns.

@@ -41,8 +41,8 @@ pub enum Locks {
     /// Nothing. That no two threads hold the same lock is known where their views are joined.
     #[default]
     Mine,
-    /// Whether another thread holds a lock that is a shared variable, or that of the last node below
-    /// the arbitrary key.
+    /// Whether another thread holds a lock that is a shared variable, or that of the last node
+    /// below the arbitrary key.
     Edge,
 }
 

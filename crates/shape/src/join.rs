@@ -19,8 +19,8 @@ const FIRST: u8 = 0;
 /// The thread of the second view in a join.
 pub const SECOND: u8 = 1;
 
-/// A lock that two views see: as their join sees it. `None`: they do not fit, for both threads would
-/// hold it.
+/// A lock that two views see: as their join sees it. `None`: they do not fit, for both threads
+/// would hold it.
 fn joined_holder(first: Holder, second: Holder) -> Option<Holder> {
     match (first, second) {
         (Holder::Thread(_), Holder::Thread(_)) => None,
@@ -100,8 +100,8 @@ impl Side<'_> {
         self.named..self.nodes().len()
     }
 
-    /// The summaries that a node of these flags, which the other view names, may be in: who holds its
-    /// lock the views may see differently.
+    /// The summaries that a node of these flags, which the other view names, may be in: who holds
+    /// its lock the views may see differently.
     fn room(&self, flags: Flags) -> impl Iterator<Item = usize> {
         self.summaries().filter(move |at| joined_flags(self.nodes()[*at].flags, flags).is_some())
     }

@@ -1,8 +1,8 @@
 //! The shape engine: linearizability by comparison under abstraction (paper 001).
 //!
 //! The implementation and a sequential reference run side by side; their heaps are fused into
-//! duo-objects; abstraction bounds them. Start with [`correlate`] (the semantics), then [`heap`] and
-//! [`targets`] (the abstraction), then [`explore`] and [`views`] (so many threads, any number).
+//! duo-objects; abstraction bounds them. Start with [`correlate`] (the semantics), then [`heap`]
+//! and [`targets`] (the abstraction), then [`explore`] and [`views`] (so many threads, any number).
 
 mod access;
 pub mod alone;

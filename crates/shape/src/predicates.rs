@@ -14,9 +14,10 @@
 //! | rules 2 and 3 | `is` and `inOrder`: no node of the list is shared, keys are in order | A.5 |
 //!
 //! The paper's executions halt where null is dereferenced (Table C.2), ours fail. So it must be
-//! known that the link of a node inside a queue is not null, and that is what `has` is for. Where it
-//! is known, `xSuccessor` (Table A.3) is not needed: that keeps the successor of a variable apart, so
-//! that its link is not taken for null. `acyclic` spares structures with rings that no program made.
+//! known that the link of a node inside a queue is not null, and that is what `has` is for. Where
+//! it is known, `xSuccessor` (Table A.3) is not needed: that keeps the successor of a variable
+//! apart, so that its link is not taken for null. `acyclic` spares structures with rings that no
+//! program made.
 //!
 //! `dle(o1, o2)` compares two nodes. Linearizability of a set is that of each key by itself, so one
 //! arbitrary key K is enough, and of `dle` only what follows from the comparison of both with K is

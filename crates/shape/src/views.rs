@@ -7,8 +7,8 @@
 //! threads are views, hence in their join (`join.rs`); what is forgotten only adds behaviour.
 //!
 //! What other threads do to a view depends on its [`Body`] only: the heap and the nodes that its
-//! thread names, whatever the thread is about to do. Views share bodies, so that each pair of a body
-//! and an interferer is joined once.
+//! thread names, whatever the thread is about to do. Views share bodies, so that each pair of a
+//! body and an interferer is joined once.
 
 use crate::correlate::{Judged, Locks, Machine};
 use crate::explore::{Explored, Origin, Stopped, Table};

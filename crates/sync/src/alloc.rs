@@ -9,8 +9,8 @@ use std::panic::Location;
 pub use std::alloc::{Layout, LayoutError, handle_alloc_error};
 
 thread_local! {
-    /// The resources of the execution that this thread of the system runs, by address. Only `dealloc`
-    /// looks, and no thread waits for what is found.
+    /// The resources of the execution that this thread of the system runs, by address. Only
+    /// `dealloc` looks, and no thread waits for what is found.
     static ALLOCATED: RefCell<HashMap<usize, u64>> = RefCell::default();
 }
 

@@ -36,8 +36,8 @@ pub fn block_on_unless<F: Future>(
     }
 }
 
-/// A waker. Its count is one that an execution sees: which thread drops the last one is part of what
-/// happens, and one that is never dropped is a leak.
+/// A waker. Its count is one that an execution sees: which thread drops the last one is part of
+/// what happens, and one that is never dropped is a leak.
 fn raw_waker(notify: Arc<Notify>) -> RawWaker {
     RawWaker::new(Arc::into_raw(notify).cast(), &WAKER)
 }

@@ -67,8 +67,8 @@ pub fn begin() {
     std::mem::forget(VALUES.take());
 }
 
-/// The first thread of an execution ends: drops the values that the execution made. In a program they
-/// would live for ever, but then all that they own would look like leaks.
+/// The first thread of an execution ends: drops the values that the execution made. In a program
+/// they would live for ever, but then all that they own would look like leaks.
 pub fn end() {
     ENDED.set(true);
     while let Some(value) = VALUES.with_borrow_mut(Vec::pop) {

@@ -21,8 +21,8 @@ pub type Site = &'static Location<'static>;
 pub trait Runtime {
     /// Accesses a place. Answers what was there before.
     fn access(&self, place: Place<'_>, action: Action<'_>, site: Site) -> u64;
-    /// Accesses a place that is part of a line of persistent memory. To write it is also to write the
-    /// line: the order of all stores to a line matters.
+    /// Accesses a place that is part of a line of persistent memory. To write it is also to write
+    /// the line: the order of all stores to a line matters.
     fn access_in_line(
         &self,
         place: Place<'_>,
@@ -55,8 +55,8 @@ pub trait Runtime {
     fn used(&self, resource: u64, site: Site);
     /// A note in the trace of the thread that runs, of which only the observer knows the meaning.
     fn mark(&self, mark: u64);
-    /// Does this when the execution has ended, and is controlled no more: memory that was given back
-    /// is kept until then, so that a use after it is seen and does no harm.
+    /// Does this when the execution has ended, and is controlled no more: memory that was given
+    /// back is kept until then, so that a use after it is seen and does no harm.
     fn at_end(&self, call: Box<dyn FnOnce()>) {
         call();
     }
@@ -227,8 +227,8 @@ impl Identity {
 /// The thread-local variables of one thread.
 #[derive(Default)]
 pub struct Locals {
-    /// In the order in which they were made, which is the order in which they are destroyed: it must
-    /// be the same in every execution.
+    /// In the order in which they were made, which is the order in which they are destroyed: it
+    /// must be the same in every execution.
     values: RefCell<Vec<(usize, Local)>>,
 }
 
@@ -283,8 +283,8 @@ pub struct Controlled<'a> {
 
 /// Hands control over to a runtime, until what is answered is dropped.
 pub fn control(runtime: &dyn Runtime) -> Controlled<'_> {
-    // SAFETY: only the lifetime changes. `Controlled` borrows the runtime, and takes the pointer away
-    // when it is dropped.
+    // SAFETY: only the lifetime changes. `Controlled` borrows the runtime, and takes the pointer
+    // away when it is dropped.
     let runtime: *const dyn Runtime =
         unsafe { std::mem::transmute::<&dyn Runtime, &'static dyn Runtime>(runtime) };
     let before = CURRENT.with(|current| current.replace(Some(runtime)));
@@ -298,8 +298,8 @@ impl Drop for Controlled<'_> {
 }
 
 /// Whether an execution on this thread of the system, since this was last asked, has accessed
-/// something that was there before it: a static variable. Two such executions at the same time would
-/// disturb each other.
+/// something that was there before it: a static variable. Two such executions at the same time
+/// would disturb each other.
 pub fn took_static() -> bool {
     OUTLIVED.replace(false)
 }
@@ -309,8 +309,8 @@ pub fn is_controlled() -> bool {
     with(|_| ()).is_some()
 }
 
-/// Whether the thread that runs was controlled until a panic began to unwind it. The other threads do
-/// not run any more, so nothing may wait for them.
+/// Whether the thread that runs was controlled until a panic began to unwind it. The other threads
+/// do not run any more, so nothing may wait for them.
 pub fn is_unwinding() -> bool {
     std::thread::panicking() && CURRENT.try_with(Cell::get).ok().flatten().is_some()
 }
@@ -331,8 +331,8 @@ pub fn asked() -> u64 {
     ASKED.try_with(Cell::get).unwrap_or(0)
 }
 
-/// Asks the runtime, if there is one. Nothing is asked while a panic unwinds: no other thread may run
-/// then, because all coroutines of a thread share its panic count.
+/// Asks the runtime, if there is one. Nothing is asked while a panic unwinds: no other thread may
+/// run then, because all coroutines of a thread share its panic count.
 #[inline]
 pub fn with<R>(ask: impl FnOnce(&dyn Runtime) -> R) -> Option<R> {
     let runtime = CURRENT.try_with(Cell::get).ok().flatten()?;

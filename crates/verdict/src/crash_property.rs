@@ -8,9 +8,9 @@ use std::fmt;
 /// the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CrashProperty {
-    /// Buffered durable linearizability (Izraelevitz, Mendes and Scott, DISC 2016): a crash may lose
-    /// operations that had returned, but what is left of the time before it is a prefix of that
-    /// time, closed under happens-before.
+    /// Buffered durable linearizability (Izraelevitz, Mendes and Scott, DISC 2016): a crash may
+    /// lose operations that had returned, but what is left of the time before it is a prefix of
+    /// that time, closed under happens-before.
     Buffered,
     /// Durable linearizability (the same): what returned before a crash survives it; an interrupted
     /// operation takes effect at any later time, or never.

@@ -42,8 +42,8 @@ pub struct Resists {
     pub cause: GapCause,
 }
 
-/// Shows what can be shown of the roadmap in an answer, if that is asked for, and says what resists.
-/// Two engines that contradict each other, if they do.
+/// Shows what can be shown of the roadmap in an answer, if that is asked for, and says what
+/// resists. Two engines that contradict each other, if they do.
 pub fn show(
     program: &Program,
     answers: &mut [Answer],

@@ -173,8 +173,8 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
             })
         }
         Bound::RoleCalls(_, Calls::Unlimited) => true,
-        // Which role a thread plays, whether a run stays below a number of objects, and which of its
-        // calls were a preload, is not known here.
+        // Which role a thread plays, whether a run stays below a number of objects, and which of
+        // its calls were a preload, is not known here.
         Bound::RoleCalls(..) | Bound::Objects(_) | Bound::Preload(_) => false,
         Bound::Crashes(most) => {
             run.crashes.iter().filter(|crash| crash.process.is_none()).count() <= usize::from(*most)

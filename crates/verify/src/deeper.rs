@@ -87,7 +87,8 @@ impl Deeper<'_> {
         let mut open: Vec<Dimension> = Dimension::ORDER.to_vec();
         open.retain(|dimension| self.free.has(*dimension));
         loop {
-            // A search may find that its calls stand for any number of them, and its values for all.
+            // A search may find that its calls stand for any number of them, and its values for
+            // all.
             if bounds.calls == Calls::Unlimited {
                 open.retain(|dimension| *dimension != Dimension::Calls);
             }

@@ -1,6 +1,7 @@
 //! Following an abstract trace: where a proof under abstraction fails and no run within the bounds
 //! is wrong, the refinement engine looks a little further, with as many calls as the trace makes.
-//! Either it finds a run, or the abstraction has probably lost something, and the answer says where.
+//! Either it finds a run, or the abstraction has probably lost something, and the answer says
+//! where.
 
 use linchpin_engine::{AbstractTrace, Answer, Engine, EngineError, Request, Source, Subject};
 use linchpin_verdict::{Bound, Calls, Limits, Verdict};

@@ -1,5 +1,5 @@
-//! Bounds that turn out to be none: any number of operations, and any values, where a search without
-//! them ends.
+//! Bounds that turn out to be none: any number of operations, and any values, where a search
+//! without them ends.
 //!
 //! Where the heap grows with every operation it does not. So it may visit about as many states as
 //! the search within bounds did, and a few more; they are counted, not timed, so that the answer is

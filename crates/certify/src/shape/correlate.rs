@@ -1,9 +1,9 @@
 //! The correlating semantics, written again: what a thread can do next, with the reference run at
 //! each linearization point.
 //!
-//! A call is taken together with its first step, and a response with its last: every other execution
-//! has less real-time order. A response is right if the reference gave the same answer at the
-//! point, or if there was no point and the answer is one that the reference would have given at
+//! A call is taken together with its first step, and a response with its last: every other
+//! execution has less real-time order. A response is right if the reference gave the same answer at
+//! the point, or if there was no point and the answer is one that the reference would have given at
 //! some instant since the call, leaving the object as it is.
 
 use super::evaluate::{equal, local_index};
@@ -71,8 +71,8 @@ impl Checker {
         node
     }
 
-    /// A view without what the next step of its thread does not read. To forget only adds behaviour;
-    /// what is read all the same is then unknown.
+    /// A view without what the next step of its thread does not read. To forget only adds
+    /// behaviour; what is read all the same is then unknown.
     pub fn needed(&self, view: &State) -> State {
         let mut view = view.clone();
         for thread in &mut view.threads {

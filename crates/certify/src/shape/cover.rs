@@ -1,5 +1,5 @@
-//! Whether a state of the certificate covers one: same control, same aliasing, flags that say the same
-//! or less, and every target among those that it allows.
+//! Whether a state of the certificate covers one: same control, same aliasing, flags that say the
+//! same or less, and every target among those that it allows.
 
 use super::state::{Flags, Holder, Id, Node, Signature, State, Targets, Thread, Word};
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! The list of a set: what is checked at each write, and what follows from it.
 //!
-//! The invariant, by induction over writes ([`write`] refuses every other one): the listed nodes are
-//! exactly those on the way from the root along one link; it ends in null, at the one node above
-//! every key; keys grow along it, so that classes may follow each other as [`may_follow`] says; the
-//! edge is the pair of neighbours of which the first is below K and the second is not.
+//! The invariant, by induction over writes ([`write`] refuses every other one): the listed nodes
+//! are exactly those on the way from the root along one link; it ends in null, at the one node
+//! above every key; keys grow along it, so that classes may follow each other as [`may_follow`]
+//! says; the edge is the pair of neighbours of which the first is below K and the second is not.
 //!
 //! From it follow the rules of [`sharpen`], which remove targets that cannot be:
 //!

@@ -3,10 +3,10 @@
 //!
 //! The states are those of the certificate; nothing is searched for. The model is compiled from its
 //! text again, and its steps are executed again ([`step`], [`correlate`]) on states made of plain
-//! sets ([`state`]); each successor must be covered by a state of the certificate ([`cover`]). Views
-//! are put side by side in all ways ([`beside`]). The rules that remove what cannot be ([`list`])
-//! stand beside the checks at the writes that they follow from. Nothing here is shared with the
-//! engine but the front end and the steps that it gives. Start with [`check`].
+//! sets ([`state`]); each successor must be covered by a state of the certificate ([`cover`]).
+//! Views are put side by side in all ways ([`beside`]). The rules that remove what cannot be
+//! ([`list`]) stand beside the checks at the writes that they follow from. Nothing here is shared
+//! with the engine but the front end and the steps that it gives. Start with [`check`].
 
 mod beside;
 mod certificate;

@@ -304,9 +304,9 @@ impl State {
         found
     }
 
-    /// What a state that covers this one must share with it: control, which names alias, and what is
-    /// definite of named nodes. Left open is what a covering state may know less of: whether a thread
-    /// not shown holds a lock, which answers were seen.
+    /// What a state that covers this one must share with it: control, which names alias, and what
+    /// is definite of named nodes. Left open is what a covering state may know less of: whether a
+    /// thread not shown holds a lock, which answers were seen.
     pub fn signature(&self) -> Signature {
         let names = self.names();
         let place = |node: Id| names.iter().position(|name| *name == node).unwrap_or(usize::MAX);

@@ -263,8 +263,8 @@ fn request<'a>(
         property: args.property.map(CrashProperty::from),
         superfluous: args.superfluous,
         roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
-        // Time and memory are watched for the whole process; the engines are only told to stop. What
-        // is kept on disk, too, depends on how much memory there is.
+        // Time and memory are watched for the whole process; the engines are only told to stop.
+        // What is kept on disk, too, depends on how much memory there is.
         limits: if args.disk.is_some() { stop.share(1) } else { stop.limits() },
         workers: args.workers.map(usize::from),
         points: !args.no_points,

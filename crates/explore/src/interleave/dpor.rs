@@ -347,7 +347,8 @@ impl Dpor {
     }
 
     /// Reverses the races of steps that wait when nothing else is left to do but what sleeps. What
-    /// sleeps was explored before, but not what would come first here if these steps had not waited.
+    /// sleeps was explored before, but not what would come first here if these steps had not
+    /// waited.
     fn reverse_blocked(&mut self, state: &State) {
         for thread in 0..state.asks.len() {
             if state.asks[thread].is_some() && !state.enabled.contains(thread) {
@@ -374,8 +375,8 @@ impl Dpor {
         self.known = known;
     }
 
-    /// The races at one place. INVARIANT: `known` happens before the next step, or is in a race with
-    /// it that was found; what happens before that is in no race itself.
+    /// The races at one place. INVARIANT: `known` happens before the next step, or is in a race
+    /// with it that was found; what happens before that is in no race itself.
     fn reverse_at(
         &mut self,
         thread: ThreadId,
@@ -404,8 +405,8 @@ impl Dpor {
         }
     }
 
-    /// Lines 5 to 7 for one race: `e` is the step, `E'` what came before it, and `v` the steps after
-    /// it that do not depend on it, then the next step of the thread.
+    /// Lines 5 to 7 for one race: `e` is the step, `E'` what came before it, and `v` the steps
+    /// after it that do not depend on it, then the next step of the thread.
     fn reverse(&mut self, thread: ThreadId, step: usize, state: &State) {
         let initials = self.initials(thread, step, state);
         let depth = self.calls[step];

@@ -1,5 +1,5 @@
-//! One execution: threads run up to their next access, a [`Scheduler`] picks one of those that could
-//! go on, its access is made, and the thread runs on.
+//! One execution: threads run up to their next access, a [`Scheduler`] picks one of those that
+//! could go on, its access is made, and the thread runs on.
 //!
 //! What a thread does between two accesses commutes with everything that other threads do, so it is
 //! no point of decision. Memory is the memory of the places themselves.

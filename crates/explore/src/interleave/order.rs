@@ -1,6 +1,6 @@
 //! What precedes what in an execution, as an observer sees it: program order, the start of threads,
-//! and the order of accesses of one place of which one writes (Mazurkiewicz's traces). In persistent
-//! memory, to write a place is to write its line too.
+//! and the order of accesses of one place of which one writes (Mazurkiewicz's traces). In
+//! persistent memory, to write a place is to write its line too.
 
 use super::clock::Clocks;
 use crate::execution::{EventKind, Execution};

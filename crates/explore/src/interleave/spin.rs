@@ -1,15 +1,15 @@
 //! Loops that wait for others to write.
 //!
-//! A thread that pauses (`spin_loop`, `yield_now`) where it paused before, after it did exactly what
-//! it did before that, is taken to be in a loop: the last two turns accessed the same places at the
-//! same sites, with the same values read and written. A third turn would do the same as long as what
-//! the turn read has not changed, so the next access of the thread waits until one of these places
-//! holds another value ([`Spin::waits`]). A pause that is not in a loop costs nothing and decides
-//! nothing. What is not explored: that a loop which counts its turns gives up while others could
-//! still write.
+//! A thread that pauses (`spin_loop`, `yield_now`) where it paused before, after it did exactly
+//! what it did before that, is taken to be in a loop: the last two turns accessed the same places
+//! at the same sites, with the same values read and written. A third turn would do the same as long
+//! as what the turn read has not changed, so the next access of the thread waits until one of these
+//! places holds another value ([`Spin::waits`]). A pause that is not in a loop costs nothing and
+//! decides nothing. What is not explored: that a loop which counts its turns gives up while others
+//! could still write.
 //!
-//! When no thread can go on, those that wait here are woken: a loop may give up after some turns. If
-//! nothing has changed after [`FRUITLESS_TURNS`] turns, it is a deadlock.
+//! When no thread can go on, those that wait here are woken: a loop may give up after some turns.
+//! If nothing has changed after [`FRUITLESS_TURNS`] turns, it is a deadlock.
 
 use linchpin_sync::runtime::Site;
 

@@ -33,8 +33,8 @@ impl Stuck {
         self.turns = 0;
     }
 
-    /// Lets threads go on that wait in spin loops, since none else can; a deadlock if that was of no
-    /// use before.
+    /// Lets threads go on that wait in spin loops, since none else can; a deadlock if that was of
+    /// no use before.
     pub(super) fn wake(
         &mut self,
         state: &mut State,

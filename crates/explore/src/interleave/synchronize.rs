@@ -1,8 +1,8 @@
 //! Data races on cells, and what must be given back: both ask what happens before what.
 //!
-//! Happens-before is program order, spawn, and synchronization alone: from a write to a read of what
-//! was written, or of what updates made of it. That an access came later in this execution is no
-//! synchronization. Every order is taken for `SeqCst` here, so all writes release and all reads
+//! Happens-before is program order, spawn, and synchronization alone: from a write to a read of
+//! what was written, or of what updates made of it. That an access came later in this execution is
+//! no synchronization. Every order is taken for `SeqCst` here, so all writes release and all reads
 //! acquire. Clocks and epochs are those of FastTrack (Flanagan and Freund, PLDI 2009).
 
 use super::clock::Clocks;

@@ -202,7 +202,8 @@ impl Trace {
         }
     }
 
-    /// What the access of a thread would do if a step and all that happen after it had not been made.
+    /// What the access of a thread would do if a step and all that happen after it had not been
+    /// made.
     pub(super) fn effect_without(&self, ask: &Ask, step: usize, state: &State) -> Effect {
         ask.effect(self.value_without(ask.index, step, state))
     }

@@ -1,5 +1,5 @@
-//! New accesses: a read branches on what it reads, a write on its place in modification order and on
-//! the reads that it serves.
+//! New accesses: a read branches on what it reads, a write on its place in modification order and
+//! on the reads that it serves.
 
 use super::clock::EventId;
 use super::coherence;
@@ -167,8 +167,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Leaves it to be visited that the write serves reads, or goes elsewhere; answers where it goes
-    /// now.
+    /// Leaves it to be visited that the write serves reads, or goes elsewhere; answers where it
+    /// goes now.
     fn branch(&self, visit: &mut Visit<'_>, write: EventId) -> Result<usize, Stop> {
         for graph in revisits(&visit.graph, write) {
             visit.leave(graph);

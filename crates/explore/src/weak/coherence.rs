@@ -1,9 +1,9 @@
 //! Coherence and atomicity: what a read may read, and where in modification order a write may go.
 //!
 //! The axiom is that `hb ; eco?` is irreflexive. An event that is last in its thread happens before
-//! nothing, so it suffices that it does not overlook what happens before it: neither writes nor what
-//! other reads have read. What it acquires itself needs no check, since all of that is known to the
-//! write that it reads, whose own place respects it.
+//! nothing, so it suffices that it does not overlook what happens before it: neither writes nor
+//! what other reads have read. What it acquires itself needs no check, since all of that is known
+//! to the write that it reads, whose own place respects it.
 
 use super::clock::{Clock, EventId};
 use super::graph::Graph;

@@ -7,10 +7,10 @@
 //!
 //! The method is `TruSt` (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022): each
 //! consistent graph is visited once. Start with [`explore`]; [`visit`] adds events to a graph, with
-//! [`access`] for what is shared and [`solo`] for the rest; [`coherence`] and [`psc`] are the axioms;
-//! [`revisit`] lets a write serve a read that came before. [`run`] is the real code, which is run
-//! again ([`repeat`]) for each graph that is left: graphs say who reads from whom, and runs what the
-//! values are.
+//! [`access`] for what is shared and [`solo`] for the rest; [`coherence`] and [`psc`] are the
+//! axioms; [`revisit`] lets a write serve a read that came before. [`run`] is the real code, which
+//! is run again ([`repeat`]) for each graph that is left: graphs say who reads from whom, and runs
+//! what the values are.
 
 mod access;
 mod clock;
@@ -45,8 +45,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use visit::{Next, Stop, Visit};
 
-/// Shows every execution of the body, or the one that [`Strategy::ReplayWeak`] prescribes, until the
-/// observer breaks off.
+/// Shows every execution of the body, or the one that [`Strategy::ReplayWeak`] prescribes, until
+/// the observer breaks off.
 ///
 /// An execution with an error ends there. What a panic of one thread hides from others is explored
 /// nevertheless, if the observer goes on.

@@ -1,16 +1,16 @@
 //! Spin loops: a thread that pauses has nothing to do until it can read something else.
 //!
-//! The rule: a thread waits at a pause if it has paused there before, has read since its last pause,
-//! and has read nothing *new* since then. New is what another thread wrote (or the initial value) and
-//! this thread had not read before its last pause. An update that writes what it read changes nothing:
-//! one who reads it reads what it read. So `while flag.load() == 0 { spin_loop() }` and
-//! `while lock.swap(1) == 1 { spin_loop() }` go round at most once for each write of another thread,
-//! and a write that comes later can serve the last reads of a thread that waits.
+//! The rule: a thread waits at a pause if it has paused there before, has read since its last
+//! pause, and has read nothing *new* since then. New is what another thread wrote (or the initial
+//! value) and this thread had not read before its last pause. An update that writes what it read
+//! changes nothing: one who reads it reads what it read. So `while flag.load() == 0 { spin_loop()
+//! }` and `while lock.swap(1) == 1 { spin_loop() }` go round at most once for each write of another
+//! thread, and a write that comes later can serve the last reads of a thread that waits.
 //!
 //! A thread that waits at the end although something newer was there to be read is no execution:
-//! memory is fair. If all it read is the newest, and no other thread can go on, it goes on after all,
-//! because it may count how often it has tried; only one that has paused [`PATIENCE`] times waits for
-//! ever. What a thread does that loses patience earlier is not covered.
+//! memory is fair. If all it read is the newest, and no other thread can go on, it goes on after
+//! all, because it may count how often it has tried; only one that has paused [`PATIENCE`] times
+//! waits for ever. What a thread does that loses patience earlier is not covered.
 
 use super::clock::EventId;
 use super::graph::Source;
@@ -35,8 +35,8 @@ pub(super) fn may_try_again(visit: &Visit<'_>, thread: u32) -> bool {
     pauses.count() < PATIENCE
 }
 
-/// How many events of a thread that waits at a pause are worth showing: of the rounds at its end that
-/// are all alike, only two.
+/// How many events of a thread that waits at a pause are worth showing: of the rounds at its end
+/// that are all alike, only two.
 pub(super) fn worth_showing(visit: &Visit<'_>, thread: u32) -> usize {
     let events = visit.graph.events(thread);
     let mut ends: Vec<usize> = vec![events.len()];

@@ -11,8 +11,8 @@
 //! the events that may stand between two, it is enough to look at the nearest.
 //!
 //! Between a fence and an access, plain `hb` counts as an edge here. It makes no difference for
-//! cycles: if an access `a` happens before a fence `f`, then what precedes `a` by `scb` precedes `f`
-//! by `scb ; hb`, and so does, the other way round, what follows an access that a fence happens
+//! cycles: if an access `a` happens before a fence `f`, then what precedes `a` by `scb` precedes
+//! `f` by `scb ; hb`, and so does, the other way round, what follows an access that a fence happens
 //! before.
 
 use super::clock::{Clock, EventId};

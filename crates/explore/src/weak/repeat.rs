@@ -1,7 +1,7 @@
 //! The events of a graph again, in a new run.
 //!
-//! Writes come before the reads that they serve; more is not needed, and more cannot be had. What the
-//! code does is compared with what it did: it must depend on nothing but what it is answered.
+//! Writes come before the reads that they serve; more is not needed, and more cannot be had. What
+//! the code does is compared with what it did: it must depend on nothing but what it is answered.
 
 use super::clock::EventId;
 use super::graph::Graph;

@@ -1,9 +1,9 @@
 //! Backward revisits: a new write serves a read that is in the graph already.
 //!
-//! TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022), algorithm 2. The graph is cut
-//! down to what was there before the read, and what the write depends on. Many graphs are cut down
-//! to the same one; only that one does it in which all that is taken out was added *maximally*, that
-//! is, as the newest in modification order. So each graph is visited once.
+//! TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022), algorithm 2. The graph is
+//! cut down to what was there before the read, and what the write depends on. Many graphs are cut
+//! down to the same one; only that one does it in which all that is taken out was added
+//! *maximally*, that is, as the newest in modification order. So each graph is visited once.
 
 use super::clock::EventId;
 use super::coherence;

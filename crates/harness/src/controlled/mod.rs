@@ -1,9 +1,9 @@
 //! Every mode but the native one: executions under an explorer's control, each judged.
 //!
 //! A test is a row of *tasks*, each a scenario with a strategy (`task`). They are taken in order by
-//! as many workers as there are cores. A task runs its scenario as a program (`program`), and judges
-//! the histories that each execution stands for (`observe`). The first task that fails is made
-//! smaller (`shrink`), and becomes a failure with its steps (`interleaving`).
+//! as many workers as there are cores. A task runs its scenario as a program (`program`), and
+//! judges the histories that each execution stands for (`observe`). The first task that fails is
+//! made smaller (`shrink`), and becomes a failure with its steps (`interleaving`).
 
 mod interleaving;
 pub(crate) mod memory;

@@ -297,8 +297,8 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// What a judgement depends on: the order, which calls were dropped, and the answers. A call that was
-/// dropped may be one that takes effect, one that waits must do so rightly.
+/// What a judgement depends on: the order, which calls were dropped, and the answers. A call that
+/// was dropped may be one that takes effect, one that waits must do so rightly.
 fn key(order: &[u64], made: &[&Made], answers: &[Option<Value>]) -> (Vec<u64>, Vec<Option<Value>>) {
     let dropped = made.iter().enumerate().map(|(at, made)| u64::from(made.dropped) << at);
     let order = order.iter().copied().chain([dropped.sum()]).collect();

@@ -62,8 +62,8 @@ impl<T: Send + Sync + 'static> Shrink<'_, T> {
         smaller.into_iter().rev().any(|smaller| self.try_out(smaller, self.strategy()))
     }
 
-    /// Tries all scenarios with fewer calls, the smallest first, unless the test says its scenario or
-    /// there are too many.
+    /// Tries all scenarios with fewer calls, the smallest first, unless the test says its scenario
+    /// or there are too many.
     fn fewer_calls(&mut self) {
         let definition = Arc::clone(self.definition);
         let subject = &definition.subject;

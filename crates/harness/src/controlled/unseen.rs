@@ -1,11 +1,11 @@
 //! Calls of which no access was seen.
 //!
 //! What does not go through `linchpin-sync` is invisible here: a call without an access is taken to
-//! depend on nothing that is shared, so it may come anywhere between its neighbours. Of an object that
-//! is built on something else this is not true, and neither is what follows from it. So before a
-//! failure that rests on such a call is reported, it must happen again in an execution in which calls
-//! and returns are steps of their own ([`Found::confirmed`]); otherwise the test is at fault, not the
-//! object.
+//! depend on nothing that is shared, so it may come anywhere between its neighbours. Of an object
+//! that is built on something else this is not true, and neither is what follows from it. So before
+//! a failure that rests on such a call is reported, it must happen again in an execution in which
+//! calls and returns are steps of their own ([`Found::confirmed`]); otherwise the test is at fault,
+//! not the object.
 
 use super::observe::{Wrong, made};
 use super::program::calls;
@@ -103,9 +103,9 @@ impl Found {
         core.iter().filter_map(|id| number(*id)).collect()
     }
 
-    /// Whether the code answers something else when the failure is repeated in the order in which it is
-    /// told: then its answers depend on something that is not seen. An order that cannot be followed
-    /// says nothing.
+    /// Whether the code answers something else when the failure is repeated in the order in which
+    /// it is told: then its answers depend on something that is not seen. An order that cannot be
+    /// followed says nothing.
     pub(super) fn answers_otherwise<T: Send + Sync + 'static>(
         &self,
         definition: &Arc<Definition<T>>,
@@ -143,8 +143,8 @@ impl Found {
         Some(Strategy::Replay(decisions))
     }
 
-    /// The same kind of failure in an execution of the scenario in which every call and every return
-    /// is a step, so that the order of calls is the one in which they were made.
+    /// The same kind of failure in an execution of the scenario in which every call and every
+    /// return is a step, so that the order of calls is the one in which they were made.
     pub(super) fn confirmed<T: Send + Sync + 'static>(
         &self,
         definition: &Arc<Definition<T>>,

@@ -3,9 +3,10 @@
 //! They reach what short ones do not: indices that wrap around, memory that is used again. Where
 //! operations wait, threads that are drawn by chance soon all wait. So there are two kinds of long
 //! runs. Either no thread would wait if it were alone; or all but the last make only calls that do
-//! not wait, and the last one, which makes those that do, would be answered after all others. If each
-//! call that waits takes what another one gives, like a value or a permit, then they never all wait.
-//! If they do, what they did is judged with the calls that wait as pending, and whether they may.
+//! not wait, and the last one, which makes those that do, would be answered after all others. If
+//! each call that waits takes what another one gives, like a value or a permit, then they never all
+//! wait. If they do, what they did is judged with the calls that wait as pending, and whether they
+//! may.
 
 use super::batch::Batch;
 use super::play::found;

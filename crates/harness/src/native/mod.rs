@@ -1,10 +1,10 @@
 //! Native mode: real threads on real cores, any crate as it is.
 //!
 //! Many fresh objects are made ahead (`batch`). A worker for each thread, pinned to its core, goes
-//! from object to object, through a barrier at each (`team`). Beside the next batch, or before it if
-//! there is no core to spare, the executions are judged, each different one once; now and then one
-//! object is used for a long run (`session`, `play`, `long`).
-//! What was found is made smaller by trying again with fewer calls (`shrink`).
+//! from object to object, through a barrier at each (`team`). Beside the next batch, or before it
+//! if there is no core to spare, the executions are judged, each different one once; now and then
+//! one object is used for a long run (`session`, `play`, `long`). What was found is made smaller by
+//! trying again with fewer calls (`shrink`).
 
 mod batch;
 mod long;

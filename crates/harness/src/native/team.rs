@@ -63,8 +63,8 @@ impl<T: Send + Sync + 'static> Team<T> {
         self.out = (0..batch.width()).collect();
     }
 
-    /// Waits for those who have not come back, until nothing happened for `patience`. Returns who did
-    /// not; they may come back yet.
+    /// Waits for those who have not come back, until nothing happened for `patience`. Returns who
+    /// did not; they may come back yet.
     pub fn watch(&mut self, batch: &Batch<T>, patience: Duration) -> &[usize] {
         let mut last = (batch.progress(), Instant::now());
         while !self.out.is_empty() {

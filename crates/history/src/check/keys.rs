@@ -4,8 +4,8 @@
 //! left is searched in rounds: in each, every object that is still open is searched from the start,
 //! for twice as many configurations as in the last; those with the fewest operations in progress
 //! first. If the easiest violated object takes `t` configurations alone and `k` are open, it is
-//! found after about `4 k t` of them, however hard the others are. Slices are counted and not timed,
-//! so that the same objects are decided in every run.
+//! found after about `4 k t` of them, however hard the others are. Slices are counted and not
+//! timed, so that the same objects are decided in every run.
 
 use super::object::{Answer, OneObject, search_quickly};
 use super::verdicts::put_together;

@@ -41,8 +41,8 @@ impl From<Answer> for Checked {
     }
 }
 
-/// Searches for a few configurations, without any preparation. That a history is violated is left to
-/// those who can say why, if there is time for that.
+/// Searches for a few configurations, without any preparation. That a history is violated is left
+/// to those who can say why, if there is time for that.
 pub(super) fn search_quickly(
     object: &Object,
     history: &History,
@@ -261,9 +261,9 @@ impl OneObject<'_> {
     }
 }
 
-/// What a method that does not know about the order between operations says about it: a history that
-/// is violated without it is violated, and one that holds with deadlines that ask for more holds.
-/// Nothing in between.
+/// What a method that does not know about the order between operations says about it: a history
+/// that is violated without it is violated, and one that holds with deadlines that ask for more
+/// holds. Nothing in between.
 fn around_order<E>(
     history: &History,
     interrupted: &[Interrupted],

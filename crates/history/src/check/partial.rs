@@ -117,8 +117,8 @@ impl<'a> PartialJudge<'a> {
     }
 }
 
-/// The judgement of a method for intervals, beside that of the search. Both are exact, so where both
-/// have answered they agree.
+/// The judgement of a method for intervals, beside that of the search. Both are exact, so where
+/// both have answered they agree.
 fn agreed(judgement: Judgement, searched: Judgement, method: &str) -> Judgement {
     match (&judgement, &searched) {
         (Judgement::Inconclusive(_), _) => searched,

@@ -11,8 +11,8 @@
 //! - Such a line is an event. What is not understood in it is an error.
 //! - A line is an error too if it has a number where an event begins, and a type after it, but no
 //!   operation; or a type and then the name of an operation of the object, but no process; or,
-//!   before such a name, a word that is almost a type (`ok`, `:OK`, `1:ok`, `:ok,`), or a number and
-//!   any other keyword (`3 :okk :read`).
+//!   before such a name, a word that is almost a type (`ok`, `:OK`, `1:ok`, `:ok,`), or a number
+//!   and any other keyword (`3 :okk :read`).
 //! - All other lines are skipped: what a test says as it runs, stack traces, sentences with `:ok`
 //!   in them, maps that were printed (`{:type :ok :f :read}`).
 
@@ -76,8 +76,8 @@ fn line_kind(line: &[u8], is_operation: impl Fn(&[u8]) -> bool + Copy) -> LineKi
     }
 }
 
-/// Whether a word that is almost a type (`ok`, `:OK`, `1:ok`, `:ok,`), or a number and a keyword that
-/// is none (`3 :okk`), comes before an operation of the object.
+/// Whether a word that is almost a type (`ok`, `:OK`, `1:ok`, `:ok,`), or a number and a keyword
+/// that is none (`3 :okk`), comes before an operation of the object.
 fn nearly_event(line: &[u8], is_operation: impl Fn(&[u8]) -> bool) -> bool {
     let words = || line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let plain = |word: &'_ [u8]| word.strip_suffix(b",").map_or(word.len(), <[u8]>::len);

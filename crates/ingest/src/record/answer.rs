@@ -25,8 +25,8 @@ pub(super) enum Answer {
 /// What is known of an answer.
 enum Known {
     All(Argument),
-    /// The answers of some reads of the transaction are not known. The call has been replaced by one
-    /// without them: they say nothing, and they change nothing.
+    /// The answers of some reads of the transaction are not known. The call has been replaced by
+    /// one without them: they say nothing, and they change nothing.
     Part {
         response: Argument,
         unknown_reads: u64,

@@ -5,10 +5,10 @@
 //! with its first value, and the others are put beside it when all events are there (`placed`):
 //! in the order of the values where the events allow to say so, and otherwise in no order.
 //!
-//! A drain of which the outcome is not known has taken any of the values, or none, at any time since
-//! its call: it is as many `dequeue`s without an answer as values can be left. These are all that
-//! were enqueued, or there at the start, without those that were dequeued for sure. Of several such
-//! drains of one object the first does: what a later one may do, its dequeues may do too.
+//! A drain of which the outcome is not known has taken any of the values, or none, at any time
+//! since its call: it is as many `dequeue`s without an answer as values can be left. These are all
+//! that were enqueued, or there at the start, without those that were dequeued for sure. Of several
+//! such drains of one object the first does: what a later one may do, its dequeues may do too.
 
 mod placed;
 

@@ -46,8 +46,8 @@ pub struct EdgeDescription {
     pub target: String,
 }
 
-/// The steps of `init`, if there is one, of every operation, and of recovery. Nodes that cannot be reached are
-/// left out. The reference is a program of its own: describe
+/// The steps of `init`, if there is one, of every operation, and of recovery. Nodes that cannot be
+/// reached are left out. The reference is a program of its own: describe
 /// [`Program::reference`](crate::program::Program::reference) for its steps.
 pub fn describe(program: &Program) -> Vec<OperationSteps> {
     let mut all = Vec::new();

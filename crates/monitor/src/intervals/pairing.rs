@@ -170,7 +170,8 @@ impl Unpaired {
         members.flat_map(|((add, remove), _)| [Some(*add), *remove]).flatten().collect()
     }
 
-    /// Gives another instant to an operation and to some of those on the same value that overlap it.
+    /// Gives another instant to an operation and to some of those on the same value that overlap
+    /// it.
     fn move_around(&mut self, at: usize) {
         let span = self.accesses[at].span;
         let value = self.starts.partition_point(|start| *start <= at) - 1;

@@ -1,8 +1,8 @@
 //! Lists under keys, appended to and read in transactions of one key each.
 //!
-//! A list is a text whose symbols are values, and a transaction appends one piece: all its values in
-//! their order. What it reads tells what was there before, so a transaction that also reads is an
-//! append and, at once, a get of what is there after it.
+//! A list is a text whose symbols are values, and a transaction appends one piece: all its values
+//! in their order. What it reads tells what was there before, so a transaction that also reads is
+//! an append and, at once, a get of what is there after it.
 
 use super::decide::Effort;
 use super::log::Does;
@@ -17,8 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Judges a history of a [`ListAppend`] that starts with the lists of `init` (a map).
 ///
-/// Exact where every transaction is about one key. Not applicable otherwise, and where values repeat
-/// so that there are too many ways to read a list.
+/// Exact where every transaction is about one key. Not applicable otherwise, and where values
+/// repeat so that there are too many ways to read a list.
 pub fn check_lists(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = ListAppend::default();
     let say = Sentences::new(history, specification.operations());

@@ -154,8 +154,8 @@ impl ByToken {
 }
 
 impl Log {
-    /// The log of a key that holds `init` at the beginning. The operations are given in the order of
-    /// their calls.
+    /// The log of a key that holds `init` at the beginning. The operations are given in the order
+    /// of their calls.
     pub(super) fn new<'t, S: Ord + Hash>(
         history: &History,
         init: &'t [S],

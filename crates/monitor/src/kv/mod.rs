@@ -3,11 +3,11 @@
 //! A get shows a piece that was put and the pieces appended to it since (`reading.rs`), so it says
 //! which put it follows (`epochs.rs`) and in which order the appends took effect. A put with all
 //! that shows it is a block (`blocks.rs`) in which nothing else changes the value, and what is left
-//! is to put the blocks in order (`zones.rs`). Where texts repeat, which call wrote what is shown is
-//! chosen, and chosen again where that fails (`choices.rs`, `backjump.rs`, `decide.rs`).
+//! is to put the blocks in order (`zones.rs`). Where texts repeat, which call wrote what is shown
+//! is chosen, and chosen again where that fails (`choices.rs`, `backjump.rs`, `decide.rs`).
 //!
-//! Why this is exact: between a put and the longest get that shows it no other put takes effect, for
-//! the get would show that one, and no append that it does not show. So every explanation is an
+//! Why this is exact: between a put and the longest get that shows it no other put takes effect,
+//! for the get would show that one, and no append that it does not show. So every explanation is an
 //! order of blocks, each in its inner order. And every order of blocks that respects calls and
 //! returns, the beginning first, explains all gets, for a block begins with a put, and an append
 //! between blocks is shown by no get. Two blocks suffice for a circle: take the block X with the

@@ -1,5 +1,6 @@
-//! Threads that are looked after: each shows that it gets on, and stops when it is asked to. If none
-//! gets on any more, they are left behind, for nothing ends a thread that does not end by itself.
+//! Threads that are looked after: each shows that it gets on, and stops when it is asked to. If
+//! none gets on any more, they are left behind, for nothing ends a thread that does not end by
+//! itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -439,8 +439,8 @@ fn bottom(blocks: &[Block], lane: usize) -> f64 {
     within.map(|block| block.at.y + block.at.h).fold(0.0, f64::max)
 }
 
-/// Where links enter a node: those of the candidate at its upper part, those of the reference at its
-/// lower part.
+/// Where links enter a node: those of the candidate at its upper part, those of the reference at
+/// its lower part.
 fn entry(block: &Block, side: LinkSide) -> f64 {
     let part = match side {
         LinkSide::Candidate => 0.28,

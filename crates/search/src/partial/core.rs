@@ -18,8 +18,8 @@ where
         let limits = explaining(limits, self.core_time);
         let mut must = history.completed();
         let ids = || history.operations().ids();
-        // INVARIANT: nothing explains `must`. What could not be left out of it can be left out of no
-        // part of it, so that once is enough.
+        // INVARIANT: nothing explains `must`. What could not be left out of it can be left out of
+        // no part of it, so that once is enough.
         for id in ids() {
             let rest = must & !(1 << id.index());
             if rest == must {

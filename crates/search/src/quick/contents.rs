@@ -1,5 +1,5 @@
-//! Queues and priority queues, whose state is the number of the sequence of what is in them, and what
-//! is called on them and on stacks.
+//! Queues and priority queues, whose state is the number of the sequence of what is in them, and
+//! what is called on them and on stacks.
 
 use super::pile::Pile;
 use super::removals::Removals;
@@ -176,7 +176,8 @@ fn numbers(history: &History) -> Vec<usize> {
     numbers
 }
 
-/// Nothing for what is rare: values of which there are too many, and a `null` that is added looks like nothing when it is removed.
+/// Nothing for what is rare: values of which there are too many, and a `null` that is added looks
+/// like nothing when it is removed.
 fn call(operation: &Operation, number: impl Fn(ValueId) -> Option<Number>) -> Option<Call> {
     let answer = one(operation.response)?;
     Some(match usize::from(operation.operation) {

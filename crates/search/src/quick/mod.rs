@@ -2,15 +2,15 @@
 //!
 //! It goes first where values repeat, so that no monitor applies: most short histories are decided
 //! by it before anything heavier has been set up. It is exact: an answer is an order that explains
-//! the history, or that there is none. [`decide`] gives it a millisecond or two, [`decide_while`] as
-//! long as its caller says: then other searches look at the same time. `walk` is the search, `calls`
-//! what it goes through, `seen` its memory; `register`, `contents`, `pile`, `text` and `registers` are the
-//! objects as it sees them.
+//! the history, or that there is none. [`decide`] gives it a millisecond or two, [`decide_while`]
+//! as long as its caller says: then other searches look at the same time. `walk` is the search,
+//! `calls` what it goes through, `seen` its memory; `register`, `contents`, `pile`, `text` and
+//! `registers` are the objects as it sees them.
 //!
 //! A state is a number. A configuration is left as soon as nothing that is in progress can make the
-//! next answer possible: most of what plain Wing and Gong tries is of that kind. Reads of a matching state take effect at once, and of operations in progress
-//! with the same call only the one with the earliest deadline need be tried: neither can be worse
-//! than another choice.
+//! next answer possible: most of what plain Wing and Gong tries is of that kind. Reads of a
+//! matching state take effect at once, and of operations in progress with the same call only the
+//! one with the earliest deadline need be tried: neither can be worse than another choice.
 
 mod calls;
 mod contents;

@@ -23,8 +23,8 @@ pub(super) struct Slices {
     list: Vec<Number>,
     spans: Vec<Range<usize>>,
     index: HashTable<(u64, State)>,
-    /// The number of what a change made of a sequence, by the number of the sequence and what stands
-    /// for the change.
+    /// The number of what a change made of a sequence, by the number of the sequence and what
+    /// stands for the change.
     changes: FxHashMap<(State, u32), State>,
 }
 

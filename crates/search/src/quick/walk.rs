@@ -1,5 +1,5 @@
-//! The search itself, in the form of a walk along the events: what is in progress is in lists in the
-//! order of the calls, from which operations that take effect are taken and put back ("dancing
+//! The search itself, in the form of a walk along the events: what is in progress is in lists in
+//! the order of the calls, from which operations that take effect are taken and put back ("dancing
 //! links"). There are three: those that change something, those that need not, which are tried
 //! last, and those that only look, which are never tried.
 //!
@@ -148,8 +148,8 @@ impl<M: Model> Walk<'_, M> {
             || self.model.may_come(here.state, call, in_progress)
     }
 
-    /// What is tried after this one, or first if this is the head of the updates; nothing if that was
-    /// all.
+    /// What is tried after this one, or first if this is the head of the updates; nothing if that
+    /// was all.
     fn after(&self, met: usize) -> Option<usize> {
         let [updates, optional, _] = heads(self.ops.len());
         let next = &self.path.next;

@@ -4,8 +4,8 @@ use super::{Described, answering, deterministic, looking};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// First in, first out, and no more than fit: `enqueue v → bool`, `dequeue → v or null`. An
-/// `enqueue` answers `false`, and changes nothing, exactly if the queue is full; a `dequeue` answers
-/// `null` if it is empty.
+/// `enqueue` answers `false`, and changes nothing, exactly if the queue is full; a `dequeue`
+/// answers `null` if it is empty.
 ///
 /// ```
 /// use linchpin_spec::{BoundedQueue, Call, Spec, Value};

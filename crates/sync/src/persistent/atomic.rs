@@ -1,7 +1,7 @@
 //! Persistent cells, used like the types of `std::sync::atomic`.
 //!
-//! A cell is nothing but its memory, so that a pool looks as it would on real hardware. Outside of a
-//! test a cell is the atomic of std, wherever it is. In a test it must be in a pool. `load` and
+//! A cell is nothing but its memory, so that a pool looks as it would on real hardware. Outside of
+//! a test a cell is the atomic of std, wherever it is. In a test it must be in a pool. `load` and
 //! `store` take the orderings of std; in a test all of them are `SeqCst`.
 
 use super::pool::P;
@@ -239,7 +239,8 @@ impl<T> Word for P<T> {
     }
 }
 
-/// A cell that refers to an object in the same pool: as `AtomicPtr` of std, with [`P`] for pointers.
+/// A cell that refers to an object in the same pool: as `AtomicPtr` of std, with [`P`] for
+/// pointers.
 #[repr(transparent)]
 pub struct AtomicPtr<T>(real::AtomicU64, PhantomData<fn() -> T>);
 

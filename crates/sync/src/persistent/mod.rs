@@ -1,20 +1,22 @@
-//! Persistent memory, simulated: cells that survive a crash of the system, if they were written back.
+//! Persistent memory, simulated: cells that survive a crash of the system, if they were written
+//! back.
 //!
-//! A [`Pool`] is the memory that survives. What lives in it is made of [`atomic`] cells (and of plain
-//! data that is not changed once it is there), says so by [`Persistent`](trait@Persistent), and is
-//! laid out as on real hardware: 64 bytes make a *line*. A store reaches the cache at once and
-//! memory some time later; [`flush`] asks for a line to be written back, [`fence`] waits until all
-//! lines are that this thread has flushed, [`persist`] does both.
+//! A [`Pool`] is the memory that survives. What lives in it is made of [`atomic`] cells (and of
+//! plain data that is not changed once it is there), says so by [`Persistent`](trait@Persistent),
+//! and is laid out as on real hardware: 64 bytes make a *line*. A store reaches the cache at once
+//! and memory some time later; [`flush`] asks for a line to be written back, [`fence`] waits until
+//! all lines are that this thread has flushed, [`persist`] does both.
 //!
 //! Outside of a test all of this is plain memory: cells are the atomics of std, and `flush` and
 //! `fence` do nothing at all. They do not write anything back on real persistent memory either.
 //!
-//! In a test with crashes every line keeps the stores since its last guaranteed write-back, in their
-//! order; a crash leaves any prefix of them, for each line on its own. This is the sequentially
-//! consistent variant of Px86 (Khyzha and Lahav, *Taming x86-TSO persistency*, POPL 2021).
+//! In a test with crashes every line keeps the stores since its last guaranteed write-back, in
+//! their order; a crash leaves any prefix of them, for each line on its own. This is the
+//! sequentially consistent variant of Px86 (Khyzha and Lahav, *Taming x86-TSO persistency*, POPL
+//! 2021).
 //!
-//! Start with `region.rs` (the memory) and `cell.rs` (what an access does); [`simulation`] is what an
-//! explorer of crashes uses.
+//! Start with `region.rs` (the memory) and `cell.rs` (what an access does); [`simulation`] is what
+//! an explorer of crashes uses.
 
 pub mod atomic;
 mod cell;

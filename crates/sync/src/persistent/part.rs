@@ -124,9 +124,10 @@ unsafe impl<T: Persistent> Persistent for Line<T> {
     }
 }
 
-/// A struct that may live in a pool ([`persistent::Persistent`](trait@crate::persistent::Persistent)):
-/// all its fields may. Fields are in memory as they are written, so those that fit into 64 bytes
-/// share a line; [`persistent::Line`](crate::persistent::Line) gives one of its own.
+/// A struct that may live in a pool
+/// ([`persistent::Persistent`](trait@crate::persistent::Persistent)): all its fields may. Fields
+/// are in memory as they are written, so those that fit into 64 bytes share a line;
+/// [`persistent::Line`](crate::persistent::Line) gives one of its own.
 ///
 /// ```
 /// use linchpin_sync::persistent::{AtomicPtr, Pool, atomic::{AtomicI64, Ordering}};

@@ -69,8 +69,8 @@ impl Pool {
     ///
     /// # Panics
     ///
-    /// If this is null, or refers to nothing in this pool: after a crash that may be what is left of
-    /// something that was not written back.
+    /// If this is null, or refers to nothing in this pool: after a crash that may be what is left
+    /// of something that was not written back.
     #[track_caller]
     pub fn get<T: Persistent>(&self, at: P<T>) -> &T {
         assert!(!at.is_null(), "null refers to no persistent object");
@@ -85,8 +85,8 @@ impl Pool {
     }
 }
 
-/// Refers to an object in a pool, or is null: an offset, which is good after a crash too. The low six
-/// bits are free for tags.
+/// Refers to an object in a pool, or is null: an offset, which is good after a crash too. The low
+/// six bits are free for tags.
 pub struct P<T>(u64, PhantomData<fn() -> T>);
 
 const TAGS: u64 = super::LINE_BYTES as u64 - 1;

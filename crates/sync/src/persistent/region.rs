@@ -88,8 +88,8 @@ impl Region {
         let regions = REGIONS.read().unwrap_or_else(PoisonError::into_inner);
         let after = regions.partition_point(|(base, _)| *base <= address);
         let (base, region) = regions[after.checked_sub(1)?];
-        // SAFETY: a region is taken out of the list before it is gone. Who asks has a reference into
-        // its memory, so it is there as long as the answer is used.
+        // SAFETY: a region is taken out of the list before it is gone. Who asks has a reference
+        // into its memory, so it is there as long as the answer is used.
         let region = unsafe { &*std::ptr::with_exposed_provenance::<Region>(region) };
         (address - base < region.layout.size()).then_some(region)
     }

@@ -1,9 +1,9 @@
 //! As `std::sync::Arc`.
 //!
-//! Both counts are one word, so that each question about them is one step. Adding is relaxed, giving
-//! back is a release, and the last one acquires before the value is dropped, as in std. Every clone
-//! and drop is a step of the execution: where nothing depends on the counts, std's `Arc` does as
-//! well and costs no executions.
+//! Both counts are one word, so that each question about them is one step. Adding is relaxed,
+//! giving back is a release, and the last one acquires before the value is dropped, as in std.
+//! Every clone and drop is a step of the execution: where nothing depends on the counts, std's
+//! `Arc` does as well and costs no executions.
 
 use super::weak::Weak;
 use crate::runtime::{self, PlaceKind, Resource};
@@ -22,8 +22,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicUsize, fence};
 
-/// As [`std::sync::Arc`], but there is no coercion to `Arc<dyn Trait>` or `Arc<[T]>`, which only std
-/// may have: see [`Arc::from_std`].
+/// As [`std::sync::Arc`], but there is no coercion to `Arc<dyn Trait>` or `Arc<[T]>`, which only
+/// std may have: see [`Arc::from_std`].
 pub struct Arc<T: ?Sized> {
     value: NonNull<T>,
     owns: PhantomData<T>,
@@ -33,8 +33,8 @@ pub struct Arc<T: ?Sized> {
 pub(super) struct Header {
     /// Strong references (low half) and weak ones (high half).
     pub(super) counts: Word,
-    /// References of both kinds: the memory goes with the last one. No thread can see that, so it is
-    /// no access.
+    /// References of both kinds: the memory goes with the last one. No thread can see that, so it
+    /// is no access.
     references: AtomicUsize,
     /// The number of the resource, if it was made under control.
     resource: Option<u64>,
@@ -158,8 +158,8 @@ impl<T> Arc<T> {
         header.retain();
         header.counts.store(WEAK, Relaxed);
         let weak = Weak { value: Some(memory) };
-        // SAFETY: there is room for a value. There is no strong reference yet, so that no thread sees
-        // it before it is written.
+        // SAFETY: there is room for a value. There is no strong reference yet, so that no thread
+        // sees it before it is written.
         unsafe { memory.write(make(&weak)) };
         header.counts.update(&|counts| Some(counts + 1), Release, Relaxed);
         Arc { value: memory, owns: PhantomData }

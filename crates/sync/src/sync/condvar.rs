@@ -1,13 +1,13 @@
 //! As `std::sync::Condvar`.
 //!
 //! The word has a bit for each wait (low half) and a bit for each that is over (high half).
-//! `notify_one` may take any thread that waits, not only the first; but never one that came later, so
-//! a notification is not lost to it. A thread whose time is up ends its wait in one step: if it was
-//! notified before, it says so.
+//! `notify_one` may take any thread that waits, not only the first; but never one that came later,
+//! so a notification is not lost to it. A thread whose time is up ends its wait in one step: if it
+//! was notified before, it says so.
 //!
-//! A thread that was notified only reads its bit, where it could take it back: one write less is one
-//! less that notifications conflict with. So the first waits on a condition variable keep their bits
-//! for good, and only the later ones share the rest.
+//! A thread that was notified only reads its bit, where it could take it back: one write less is
+//! one less that notifications conflict with. So the first waits on a condition variable keep their
+//! bits for good, and only the later ones share the rest.
 
 use super::mutex::{MutexGuard, poisoned_if};
 use crate::runtime::{self, PlaceKind};

@@ -82,8 +82,8 @@ impl<T: ?Sized> Mutex<T> {
         self.real.clear_poison();
     }
 
-    /// Locks it if the thread is controlled, or was until it began to unwind: then the other threads
-    /// do not run any more, so that it is free for this one.
+    /// Locks it if the thread is controlled, or was until it began to unwind: then the other
+    /// threads do not run any more, so that it is free for this one.
     #[track_caller]
     pub(super) fn acquire(&self) -> bool {
         self.word.wait(&lock, Acquire).is_some() || runtime::is_unwinding()

@@ -13,7 +13,8 @@ use std::sync::{LockResult, TryLockError, TryLockResult};
 /// What the word is while a thread writes; otherwise it is the number of threads that read.
 const WRITER: u64 = u64::MAX;
 
-/// As [`std::sync::RwLock`]. Under control a panic ends the execution, so nothing is poisoned there.
+/// As [`std::sync::RwLock`]. Under control a panic ends the execution, so nothing is poisoned
+/// there.
 pub struct RwLock<T: ?Sized> {
     word: Word,
     /// The lock outside of control.

@@ -162,8 +162,8 @@ pub fn park_timeout(duration: Duration) {
     }
 }
 
-/// A wait has ended, because the time was up or not. Time passes as the scheduler wants; but a thread
-/// that waits in a loop has nothing to do until another one has written.
+/// A wait has ended, because the time was up or not. Time passes as the scheduler wants; but a
+/// thread that waits in a loop has nothing to do until another one has written.
 #[track_caller]
 pub(crate) fn time_is_up(up: bool) {
     let site = Location::caller();

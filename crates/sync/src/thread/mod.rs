@@ -87,9 +87,9 @@ impl Builder {
     ///
     /// # Safety
     ///
-    /// As in std: what the thread borrows must live until it has ended. Outside of control, body and
-    /// result must be good to send to another thread; under control all threads are the same one for
-    /// the system.
+    /// As in std: what the thread borrows must live until it has ended. Outside of control, body
+    /// and result must be good to send to another thread; under control all threads are the same
+    /// one for the system.
     #[track_caller]
     pub unsafe fn spawn_unchecked<F, T>(self, body: F) -> io::Result<JoinHandle<T>>
     where

@@ -52,7 +52,8 @@ where
             body(&scope)
         });
     }
-    // A panic in the body ends the execution: then the threads never run again, and need no waiting.
+    // A panic in the body ends the execution: then the threads never run again, and need no
+    // waiting.
     let result = body(&scope);
     loop {
         let next = scope.started.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -94,7 +95,8 @@ impl Builder {
             let thread = Thread::of_real(handle.thread().clone());
             return Ok(ScopedJoinHandle { handle: Handle::Real(handle), thread });
         }
-        // SAFETY: the scope waits for the thread before it ends, and so before what is borrowed does.
+        // SAFETY: the scope waits for the thread before it ends, and so before what is borrowed
+        // does.
         let (packet, thread) = unsafe { packet::start(self.name, body) };
         let mut started = scope.started.lock().unwrap_or_else(PoisonError::into_inner);
         started.push(packet.ended());

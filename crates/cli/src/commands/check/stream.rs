@@ -138,7 +138,8 @@ fn whole(
     }
 }
 
-/// Why judging ends, and the key of the object that it is about; `null` if there is one object only.
+/// Why judging ends, and the key of the object that it is about; `null` if there is one object
+/// only.
 struct Found {
     key: Value,
     ended: Ended,

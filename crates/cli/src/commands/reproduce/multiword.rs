@@ -1,5 +1,5 @@
-//! Section 6 of "Toward Linearizability Testing for Multi-Word Persistent Synchronization Primitives"
-//! (Cepeda, Chowdhury, Li, Lopez, Wang, Golab, OPODIS 2019).
+//! Section 6 of "Toward Linearizability Testing for Multi-Word Persistent Synchronization
+//! Primitives" (Cepeda, Chowdhury, Li, Lopez, Wang, Golab, OPODIS 2019).
 
 mod bugs;
 mod crashes;
@@ -111,8 +111,8 @@ impl Measured {
     }
 
     /// An experiment did not come to its end: all that was measured before it, if it was asked to
-    /// stop or if its threads got nowhere. These may still be running, so nothing is measured beside
-    /// them.
+    /// stop or if its threads got nowhere. These may still be running, so nothing is measured
+    /// beside them.
     fn ended(
         mut self,
         at: usize,

@@ -53,8 +53,8 @@ const TABLE_A_1: [Mutation; 7] = [
     ("Pessimistic set (a)", 118.467, 2_981, model!("broken/pessimistic_set_wrong_points")),
 ];
 
-/// Any number of threads: the name, the best published seconds if there are some, whether a proof is
-/// expected, our model.
+/// Any number of threads: the name, the best published seconds if there are some, whether a proof
+/// is expected, our model.
 type Any = (&'static str, Option<f64>, bool, &'static str);
 
 #[rustfmt::skip]

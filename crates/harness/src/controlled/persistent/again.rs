@@ -93,8 +93,8 @@ pub(super) fn again<T: Send + Sync + 'static>(
 }
 
 impl Found {
-    /// What repeats it, as the numbers that go into a file: for each era its decisions, and for each
-    /// thread how much of it came before the crash.
+    /// What repeats it, as the numbers that go into a file: for each era its decisions, and for
+    /// each thread how much of it came before the crash.
     pub(super) fn decisions(&self) -> Vec<u32> {
         let mut numbers = vec![self.runs.len() as u32];
         for Run { decisions, cut } in &self.runs {

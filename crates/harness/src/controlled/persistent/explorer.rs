@@ -1,7 +1,7 @@
 //! All eras of a scenario: every execution, every crash that matters, everything that it may leave.
 //!
-//! What a crash leaves ([`Begin`]) decides all that can follow, so what follows is explored once for
-//! each: its *tails*. A history is what came before a crash, and a tail.
+//! What a crash leaves ([`Begin`]) decides all that can follow, so what follows is explored once
+//! for each: its *tails*. A history is what came before a crash, and a tail.
 
 use super::super::program::Mark;
 use super::super::unseen::accesses;
@@ -324,8 +324,8 @@ pub(super) fn made(execution: &Execution) -> Option<usize> {
     execution.events.iter().position(|event| mark(&event.kind) == Some(Mark::Made))
 }
 
-/// The least and the greatest cut: a crash comes after the threads were started, or while another one
-/// is recovered from, and not after the threads have ended.
+/// The least and the greatest cut: a crash comes after the threads were started, or while another
+/// one is recovered from, and not after the threads have ended.
 fn bounds(crashable: &Crashable<'_>, execution: &Execution, begin: &Begin) -> (Cut, Cut) {
     let own = || execution.events.iter().filter(|event| event.thread == 0);
     let quiet = own().position(|event| mark(&event.kind) == Some(Mark::Quiet));

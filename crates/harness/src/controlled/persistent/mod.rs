@@ -3,8 +3,8 @@
 //!
 //! `era` is a scenario from the beginning, or from a crash, as a program; `segment` what it
 //! contributes to a history; `judge` judges eras one after the other; `explorer` explores all of
-//! them. `again` repeats a run, `steps` prints it, `repair` tries what would have kept what was lost. Where a crash may cut an execution, and what it
-//! leaves, is in [`linchpin_explore::crash`].
+//! them. `again` repeats a run, `steps` prints it, `repair` tries what would have kept what was
+//! lost. Where a crash may cut an execution, and what it leaves, is in [`linchpin_explore::crash`].
 
 mod again;
 mod era;

@@ -1,6 +1,7 @@
 //! What would have kept what a crash took: a `persist` right after an access to a line of which
-//! stores were lost, one place in the code at a time, or only a `flush` or a `fence`. Each is tried: all executions of the scenario,
-//! all crashes and all that they may leave are explored again, as if it were there.
+//! stores were lost, one place in the code at a time, or only a `flush` or a `fence`. Each is
+//! tried: all executions of the scenario, all crashes and all that they may leave are explored
+//! again, as if it were there.
 //!
 //! It is not executed, for it changes nothing but what a crash may leave: see
 //! [`Crashable::new`](linchpin_explore::crash::Crashable::new).

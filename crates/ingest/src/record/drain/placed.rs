@@ -1,16 +1,16 @@
 //! Where the `dequeue`s of a drain are put.
 //!
 //! They come one after the other between the call and the return of the drain, but when each of
-//! them did is not recorded. If all returns beside the drain come after all calls beside it, there is
-//! a moment at which all that overlaps the drain is in progress. There they are put, one after the
-//! other: each then overlaps what the drain does, so that exactly those orders are left that are
-//! possible if they are in sequence. They are calls of the process that drains.
+//! them did is not recorded. If all returns beside the drain come after all calls beside it, there
+//! is a moment at which all that overlaps the drain is in progress. There they are put, one after
+//! the other: each then overlaps what the drain does, so that exactly those orders are left that
+//! are possible if they are in sequence. They are calls of the process that drains.
 //!
 //! Otherwise operations beside the drain come one after the other, each of which may be before,
 //! between or after the dequeues; no intervals say that and the sequence at once. The same goes for
-//! two sequences that overlap. Such dequeues overlap each other: their calls are right after that of
-//! the drain and their returns right after its return. They are calls of processes that are called
-//! after the one that drains: `3/drain-1`, `3/drain-2`, ….
+//! two sequences that overlap. Such dequeues overlap each other: their calls are right after that
+//! of the drain and their returns right after its return. They are calls of processes that are
+//! called after the one that drains: `3/drain-1`, `3/drain-2`, ….
 
 use super::Known;
 use crate::places::{Annotation, Places};
@@ -49,8 +49,8 @@ impl More {
     }
 }
 
-/// The drains that are sequences of dequeues, by their calls: the event after which all that overlaps
-/// each is in progress.
+/// The drains that are sequences of dequeues, by their calls: the event after which all that
+/// overlaps each is in progress.
 pub(super) fn sequences(known: &[Known], history: &History) -> FxHashMap<Rank, Rank> {
     let mut drains: FxHashMap<ValueId, Vec<&Known>> = FxHashMap::default();
     for known in known.iter().filter(|known| known.is_list && !known.more.is_empty()) {

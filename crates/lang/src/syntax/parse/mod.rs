@@ -1,8 +1,9 @@
 //! The parser. It never fails: it returns a tree and the mistakes it found.
 //!
 //! Recursive descent, one file per level of the grammar: [`item`], [`statement`], [`expression`];
-//! [`reference`](mod@reference) is an item that has items inside; [`foreign`] knows what people write who come from C, Java or Rust. After a mistake it skips to
-//! the next place where something can start, and says nothing more about the same token.
+//! [`reference`](mod@reference) is an item that has items inside; [`foreign`] knows what people
+//! write who come from C, Java or Rust. After a mistake it skips to the next place where something
+//! can start, and says nothing more about the same token.
 //!
 //! INVARIANT: every loop consumes a token in each round, so parsing ends on any input.
 

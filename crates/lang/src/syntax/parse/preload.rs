@@ -1,4 +1,5 @@
-//! `preload { push(1); pop(); }`: calls that are made before all others. The word is a name elsewhere.
+//! `preload { push(1); pop(); }`: calls that are made before all others. The word is a name
+//! elsewhere.
 
 use super::Parser;
 use crate::syntax::ast::{PreloadBlock, PreloadCall};

@@ -64,8 +64,8 @@ impl<T> Channel<T> {
         })
     }
 
-    /// Waits until this makes something of the word, which no thread has locked, and answers what it
-    /// was. While a panic unwinds nothing is waited for, and nothing done.
+    /// Waits until this makes something of the word, which no thread has locked, and answers what
+    /// it was. While a panic unwinds nothing is waited for, and nothing done.
     #[track_caller]
     fn wait(&self, change: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         self.word.wait(&|word| if word & LOCKED == 0 { change(word) } else { None }, AcqRel)

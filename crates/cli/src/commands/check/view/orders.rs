@@ -122,7 +122,8 @@ impl<'a> Orders<'a> {
         let known = history.operations.iter().filter(is_known);
         let mut returns: Vec<Rank> = known.map(|operation| operation.returned).collect();
         returns.sort_unstable();
-        // INVARIANT: before the return at `low` all can be explained, with that at `high` it cannot.
+        // INVARIANT: before the return at `low` all can be explained, with that at `high` it
+        // cannot.
         let (mut low, mut high) = (0, returns.len().checked_sub(1)?);
         let mut best = None;
         while low < high {

@@ -11,8 +11,8 @@ use linchpin_report::{Comparison, words};
 use linchpin_verdict::counted;
 use serde_json::{Value as Json, json};
 
-/// Figure 12, by hand: all words hold 0, thread 0 changes B and A; thread 1 fails at A as it should;
-/// thread 2 fails at C, which no operation has changed.
+/// Figure 12, by hand: all words hold 0, thread 0 changes B and A; thread 1 fails at A as it
+/// should; thread 2 fails at C, which no operation has changed.
 const FIGURE_12: &str = r#"{"process":0,"type":"invoke","f":"mwread","value":[["A",null],["B",null],["C",null],["D",null]]}
 {"process":0,"type":"ok","f":"mwread","value":[["A",0],["B",0],["C",0],["D",0]]}
 {"process":0,"type":"invoke","f":"mwcas","value":[["B",0,1],["A",0,2]]}
@@ -42,7 +42,8 @@ const FIGURE_10: &str = r#"{"process":0,"type":"invoke","f":"mwread","value":[["
 const RUNS: u64 = 12;
 const OPERATIONS: usize = 150_000;
 
-/// The histories of both bugs, and runs of the code with the first, at most so many operations each.
+/// The histories of both bugs, and runs of the code with the first, at most so many operations
+/// each.
 pub fn histories(most: usize, stop: &Stop, progress: &Progress) -> Result<Part> {
     let mut part = Part {
         table: Comparison::new(&[
