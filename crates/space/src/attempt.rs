@@ -22,6 +22,9 @@ use smallvec::SmallVec;
 /// So many nodes are gone along.
 pub(crate) const MAX_NODES: usize = 32;
 
+/// And so many forks.
+const MAX_FORKS: usize = 256;
+
 /// What is known about a word of the region of a thread on its way through an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
@@ -83,6 +86,11 @@ impl Way {
         Box::new(Way { words, cells, written, strayed: false, now: true })
     }
 
+    /// Whether the thread has written one of some words.
+    fn has_written(&self, at: usize, width: usize) -> bool {
+        self.written.iter().any(|written| (at..at + width).contains(written))
+    }
+
     /// Whether some word is known as little as this.
     fn has(&self, is: impl Fn(&Word) -> bool) -> bool {
         self.words.iter().any(is)
@@ -120,7 +128,8 @@ pub(crate) struct Attempt<'a, 's, 'f> {
     pub reach: &'f mut Reach,
     /// The words at the start.
     pub start: Region,
-    pub nodes: usize,
+    nodes: usize,
+    forks: usize,
     pub aim: Aim,
     /// The edges that were gone along.
     pub edges: SmallVec<[(u32, u32); 8]>,
@@ -145,7 +154,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
             start[word] = Word::Is(flat.words[region + word]);
         }
         let edges = SmallVec::new();
-        Attempt { of, flat, thread, operation, reach, start, nodes: 0, aim, edges }
+        Attempt { of, flat, thread, operation, reach, start, nodes: 0, forks: 0, aim, edges }
     }
 
     /// Goes along all ways on from a node.
@@ -186,6 +195,11 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
         from: usize,
         mut way: Box<Way>,
     ) -> Result<bool, Not> {
+        // Ways may part many times in one step.
+        self.forks += 1;
+        if self.forks > MAX_FORKS {
+            return Err(Not);
+        }
         let mut certain = true;
         for (number, act) in fork.acts.iter().enumerate().skip(from) {
             if !fork.points.is_empty() {
@@ -326,6 +340,13 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
         self.value(new, &way.words)?;
         let expected = self.value(expected, &way.words)?.ok_or(Not)?;
         let (object, at) = self.place(address, &way.words)?;
+        // What the thread has written itself is not in the state that is looked at. And where it
+        // swaps words of its own, others do not notice the effect: the attempt would go on.
+        let (space, flat) = (self.of.space, self.flat);
+        let own = object.filter(|object| !self.reach.beyond(space, flat, self.thread, *object));
+        if self.must_go_on() && (own.is_some() || way.has_written(at, address.width)) {
+            return Err(Not);
+        }
         if way.cells.iter().any(|cell| cell.at == at && cell.words[..] == expected[..]) {
             let effect = Cell { at, object, words: Held::from_slice(&expected) };
             return match self.is_validated(&effect, way) {
@@ -367,7 +388,8 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
             && lasting.forward.contains(&along)
     }
 
-    /// What follows if a condition holds of which it is not known. A thread that makes all its
+    /// What follows if a condition holds of which it is not known: INVARIANT: each way on that has a
+    /// condition begins with it as a guard, and so has the other way. A thread that makes all its
     /// steps at the moment of the effect finds what it reads again as it was.
     fn suppose(&mut self, condition: &Code, way: &mut Way) -> Result<(), Not> {
         if !way.has(|word| matches!(word, Word::Again(_))) {
@@ -438,7 +460,7 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
     fn read(&mut self, address: &Address, way: &mut Way, into: usize) -> Result<Option<Way>, Not> {
         let (object, at) = self.place(address, &way.words)?;
         let (class, width) = (address.class, address.width);
-        if way.written.iter().any(|written| (at..at + width).contains(written)) {
+        if way.has_written(at, width) {
             return Err(Not);
         }
         let found = self.flat.words.get(at..at + width).ok_or(Not)?;

@@ -294,7 +294,9 @@ impl<'a> Successors<'a> {
                 || reach.as_mut().is_some_and(|of| this.is_private(flat, thread, trail, of));
             let phase = match phase {
                 Phase::Leading if is_private() => Phase::Leading,
-                Phase::Attempting { .. } if this.has_no_effect(trail) || is_private() => phase,
+                Phase::Attempting { .. } if this.goes_on_in_attempt(trail, &mut is_private) => {
+                    phase
+                }
                 Phase::Beginning | Phase::Leading
                     if this.begins_validated(flat, thread, (operation, node), trail) =>
                 {

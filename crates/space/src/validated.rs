@@ -38,6 +38,7 @@ use crate::execute::Trail;
 use crate::flat::Flat;
 use crate::roles::WordSet;
 use crate::successors::Successors;
+use smallvec::SmallVec;
 
 /// What is needed in the state in which a thread is at home, once it was asked for.
 #[derive(Default)]
@@ -45,6 +46,8 @@ pub(crate) struct AtHome {
     known: bool,
     needed: Vec<WordSet>,
     grown: Vec<(usize, WordSet)>,
+    /// The edges of all ways of the attempt that began last, up to its effect.
+    edges: SmallVec<[(u32, u32); 8]>,
 }
 
 impl Successors<'_> {
@@ -79,6 +82,7 @@ impl Successors<'_> {
         if is_validated {
             space.acted.validated();
             space.coverage.may_go_along(operation, &edges);
+            self.workspace.at_home.edges = edges;
         }
         is_validated
     }
@@ -86,7 +90,7 @@ impl Successors<'_> {
     /// The words of an object that are needed in the state in which the thread is at home; `None`
     /// if that is not looked at.
     pub fn needed_words(&mut self, flat: &Flat, object: usize) -> Option<WordSet> {
-        let AtHome { known, needed, grown } = &mut self.workspace.at_home;
+        let AtHome { known, needed, grown, .. } = &mut self.workspace.at_home;
         if !*known {
             self.space.form.needed_in(flat, needed, grown)?;
             *known = true;
@@ -94,8 +98,14 @@ impl Successors<'_> {
         needed.get(object).copied()
     }
 
-    /// Whether a step has no effect that others can notice.
-    pub fn has_no_effect(&self, trail: &Trail) -> bool {
-        trail.accesses.iter().all(|access| !access.write || access.refused.is_some())
+    /// Whether a step goes on in the attempt that began last: along a way that was looked at, without
+    /// an effect that others can notice.
+    ///
+    /// INVARIANT: what is not looked at is not gone on from. It would be right to stop anywhere.
+    pub fn goes_on_in_attempt(&self, trail: &Trail, is_private: impl FnOnce() -> bool) -> bool {
+        let edges = &self.workspace.at_home.edges;
+        let has_no_effect =
+            || trail.accesses.iter().all(|access| !access.write || access.refused.is_some());
+        trail.path.iter().all(|edge| edges.contains(edge)) && (has_no_effect() || is_private())
     }
 }

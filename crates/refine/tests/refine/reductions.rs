@@ -262,6 +262,7 @@ fn attempts_that_are_not_validated_stay() {
         for validated_reads in [true, false] {
             let mut options = VerifyOptions::new(bounds(1, 1));
             options.reductions.validated_reads = validated_reads;
+            options.stuck = false;
             let report = verify(&program, &options, &|_| {}).unwrap();
             let found = report.outcome.violation().is_some();
             assert!(found, "{attempt} {validated_reads}: {:?}", report.outcome);
@@ -280,6 +281,12 @@ fn attempts_on_links_that_are_not_validated_stay() {
             "let o = a; a = x; let p = o.next; let q = o.next; if p == null { if q != null { return 4; } } \
              return 0;",
         ),
+        // It finds a link that was not there when it read the variable, which only moves forward.
+        (
+            "let t = a; let s = t.next; if s == null { if cas(t.next, s, x) { return 0; } } \
+             else { if cas(n, 1, 1) { return 4; } }",
+            "let o = a; atomic { if cas(o.next, null, x) { if cas(a, o, x) { n = 1; } } } n = 0; return 0;",
+        ),
         // It finds a link that was not there when it read the variable.
         (
             "let t = a; let s = t.next; if s == null { if cas(a, t, t) { return 0; } } else { return 4; }",
@@ -295,6 +302,7 @@ fn attempts_on_links_that_are_not_validated_stay() {
             }}
             struct Node {{ next: Node }}
             shared a: Node;
+            shared n: int = 0;
             init {{ a = new Node {{}}; }}
             op f() -> int {{
                 let x = new Node {{}};
@@ -304,14 +312,13 @@ fn attempts_on_links_that_are_not_validated_stay() {
                 let x = new Node {{}};
                 {mover}
             }}
-            role caller: f;
-            role mover: g;
-            bounds {{ caller: 1, mover: 1, ops: 1, values: 1 }}"
+            bounds {{ threads: 2, ops: 1, values: 1 }}"
         );
         let program = compiled(&source).program;
         for validated_reads in [true, false] {
             let mut options = VerifyOptions::new(bounds(1, 1));
             options.reductions.validated_reads = validated_reads;
+            options.stuck = false;
             let report = verify(&program, &options, &|_| {}).unwrap();
             let found = report.outcome.violation().is_some();
             assert!(found, "{attempt} {validated_reads}: {:?}", report.outcome);
@@ -344,4 +351,59 @@ bounds { caller: 1, mover: 1, ops: 1, values: 1 }";
         let stuck = report.outcome.violation().is_some();
         assert!(stuck, "{validated_reads}: {:?} {:?}", report.outcome, report.stuck);
     }
+}
+
+/// Where an attempt swaps what no other thread can reach, it goes on as if nothing had happened; so
+/// what comes then has to be looked at, or the attempt is none.
+#[test]
+fn attempts_on_objects_of_their_own_stay() {
+    const PROGRAMS: [&str; 3] = [
+        include_str!("attempts/swaps_what_it_wrote.lin"),
+        include_str!("attempts/swaps_its_own.lin"),
+        include_str!("attempts/fails_after_its_own.lin"),
+    ];
+    for source in PROGRAMS {
+        let compiled = compiled(source);
+        for validated_reads in [true, false] {
+            let mut options = VerifyOptions::new(bounds(1, compiled.bounds.values.or_few()));
+            options.reductions.validated_reads = validated_reads;
+            options.stuck = false;
+            let report = verify(&compiled.program, &options, &|_| {}).unwrap();
+            let found = report.outcome.violation().is_some();
+            assert!(found, "{validated_reads}: {:?}\n{source}", report.outcome);
+        }
+    }
+}
+
+/// A step that reads many variables which may still be set parts into very many ways: then the
+/// attempt is not looked at to its end.
+#[test]
+fn attempts_with_many_ways_end() {
+    let numbers = || 0..40;
+    let all = |of: &dyn Fn(i32) -> String| numbers().map(of).collect::<String>();
+    let source = format!(
+        "spec {{ state s: int; op f() {{ }} op g() {{ }} }}
+        struct Cell {{ val: int }}
+        shared k: int = 0;
+        {}
+        op f() {{
+            loop {{
+                let c = k;
+                let j = 0;
+                atomic {{ {} if c == 0 {{ assume(c == 1); }} j = 1; }}
+                if cas(k, c, 1) {{ return; }}
+            }}
+        }}
+        op g() {{ let x = new Cell {{}}; {} k = 1; }}
+        role caller: f;
+        role mover: g;
+        bounds {{ caller: 1, mover: 1, ops: 1, values: 1 }}",
+        all(&|n| format!("shared w{n}: Cell;\n")),
+        all(&|n| format!("let s{n} = w{n}; ")),
+        all(&|n| format!("cas(w{n}, null, x); ")),
+    );
+    let mut options = VerifyOptions::new(bounds(1, 1));
+    options.stuck = false;
+    let report = verify(&compiled(&source).program, &options, &|_| {}).unwrap();
+    assert!(report.outcome.is_holds(), "{:?}", report.outcome);
 }
