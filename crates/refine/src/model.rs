@@ -52,11 +52,10 @@ impl ModelProduct {
         reductions: Reductions,
         policy: Policy,
     ) -> Result<ModelProduct, ModelError> {
-        // Steps of several threads together are argued for events, not for points among steps.
         let space = match policy {
-            Policy::Points | Policy::Trial => {
-                Space::new(program, bounds, reductions.one_thread_at_a_time())?
-            }
+            Policy::Points => Space::new(program, bounds, reductions)?,
+            // Places are edges: it matters where each stands among the steps of others.
+            Policy::Trial => Space::new(program, bounds, reductions.one_thread_at_a_time())?,
             Policy::JustInTime | Policy::Eager => {
                 Space::new(program, bounds, reductions)?.ignoring_points()
             }

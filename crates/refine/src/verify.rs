@@ -187,6 +187,9 @@ fn linearizability(
             ModelProduct::new(program, options.bounds, options.reductions, Policy::Points)?;
         let (exploration, stats) = search(&product, options, progress);
         match exploration {
+            Exploration::Complete if product.space.has_open_lines() => {
+                return linearizability(program, &with_more_runs(options), progress);
+            }
             Exploration::Complete => {
                 return Ok(report(&product, Outcome::Holds(()), Points::Suffice, stats));
             }
@@ -210,14 +213,7 @@ fn linearizability(
     let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
     let (exploration, stats) = search(&product, options, progress);
     if exploration == Exploration::Complete && product.space.has_open_lines() {
-        // Lines of attempts are executed in runs that were not explored: which of them, only a
-        // search of all attempts can tell.
-        let mut options = options.clone();
-        match options.reductions.validated_reads {
-            true => options.reductions.validated_reads = false,
-            false => options.reductions.doomed_attempts = false,
-        }
-        return linearizability(program, &options, progress);
+        return linearizability(program, &with_more_runs(options), progress);
     }
     let outcome = match exploration {
         Exploration::Complete => Outcome::Holds(()),
@@ -227,6 +223,17 @@ fn linearizability(
         }
     };
     Ok(report(&product, outcome, points, stats))
+}
+
+/// The same options where lines of attempts are executed only in runs that were not explored: which
+/// of them, only a search of all attempts can tell.
+fn with_more_runs(options: &VerifyOptions) -> VerifyOptions {
+    let mut options = options.clone();
+    match options.reductions.validated_reads {
+        true => options.reductions.validated_reads = false,
+        false => options.reductions.doomed_attempts = false,
+    }
+    options
 }
 
 /// When pending operations take effect, where no points are claimed.

@@ -7,7 +7,8 @@
 //! whether an attempt is bound to have no effect (`doomed.rs`), and whether its effect validates
 //! what it has read (`validated.rs`).
 //!
-//! Claimed points are not looked at, so this is not for the search that uses them.
+//! Where claimed points count, none may be on any way: each stays where it is among the points of
+//! others.
 
 use crate::code::{Act, Address, Base, Class, Code, Fork, Goal, Mark, Op};
 use crate::execute::{Words, arithmetic};
@@ -226,11 +227,15 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
         matches!(self.aim, Aim::Validated { .. })
     }
 
-    /// A claimed point must not go wrong.
+    /// A claimed point must not go wrong; where it counts, it must be known to be none.
     fn pass(&mut self, fork: &Fork, number: usize, way: &Way) -> Result<(), Not> {
         for (_, mark) in fork.points.iter().filter(|(at, _)| *at == number) {
             let (Mark::When(value) | Mark::Returns { value, .. }) = mark;
-            self.value(value, &way.words)?;
+            let value = self.value(value, &way.words)?;
+            let is_none = matches!(mark, Mark::When(_)) && value.is_some_and(|value| value[0] == 0);
+            if !(is_none || self.of.space.ignores_points) {
+                return Err(Not);
+            }
         }
         Ok(())
     }

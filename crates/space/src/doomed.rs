@@ -197,6 +197,9 @@ impl Successors<'_> {
                 // It waits for something: then it stays where it is.
                 Ended::Returned | Ended::Refused | Ended::Faulted => break,
             }
+            if !self.is_no_point(&trail) {
+                break;
+            }
             paths.extend_from_slice(&trail.path);
             let same =
                 live.iter().zip(&kept).all(|((word, _), kept)| next.words[region + word] == *kept);

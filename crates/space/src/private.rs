@@ -68,8 +68,7 @@ impl Successors<'_> {
         if !space.reductions.partial_order {
             return trail.accesses.is_empty();
         }
-        // A claimed point stays where it is among the points of others.
-        if !trail.passed.is_empty() && !space.ignores_points {
+        if !self.is_no_point(trail) {
             return false;
         }
         if trail.managed && space.bounds.memory.gives_back() {
@@ -108,6 +107,12 @@ impl Successors<'_> {
             space.bounds.memory != Memory::TypeStable
                 && !reach.beyond(space, before, thread, *object)
         })
+    }
+
+    /// Whether a step passes no claimed point that counts: such a point stays where it is among the
+    /// points of others.
+    pub fn is_no_point(&self, trail: &Trail) -> bool {
+        trail.passed.is_empty() || self.space.ignores_points
     }
 
     /// The content of a word that has got its last value (see `settled.rs`).

@@ -67,7 +67,7 @@ impl Successors<'_> {
             || !only_reads
             || !trail.choices.is_empty()
             || trail.managed
-            || !(trail.passed.is_empty() || space.ignores_points)
+            || !self.is_no_point(trail)
         {
             return false;
         }
@@ -106,6 +106,8 @@ impl Successors<'_> {
         let edges = &self.workspace.at_home.edges;
         let has_no_effect =
             || trail.accesses.iter().all(|access| !access.write || access.refused.is_some());
-        trail.path.iter().all(|edge| edges.contains(edge)) && (has_no_effect() || is_private())
+        trail.path.iter().all(|edge| edges.contains(edge))
+            && self.is_no_point(trail)
+            && (has_no_effect() || is_private())
     }
 }

@@ -12,7 +12,7 @@ pub fn model(random: &mut Rng) -> String {
     }
 }
 
-fn pick<'a>(random: &mut Rng, from: &[&'a str]) -> &'a str {
+pub fn pick<'a>(random: &mut Rng, from: &[&'a str]) -> &'a str {
     from[random.usize(..from.len())]
 }
 

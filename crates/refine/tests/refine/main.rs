@@ -10,6 +10,7 @@ mod models;
 mod naive;
 mod no_crashes;
 mod own_specs;
+mod points;
 mod preemptions;
 mod preload;
 mod reductions;

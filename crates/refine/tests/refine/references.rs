@@ -71,7 +71,7 @@ const STATEMENTS: [&str; 37] = [
 const LOOPS: usize = 15;
 
 /// A random program. Each draws its statements from a few, so that habits are kept now and then.
-fn program(random: &mut Rng) -> String {
+pub fn program(random: &mut Rng) -> String {
     let some: Vec<&str> = (0..random.usize(2..6))
         .map(|_| STATEMENTS[random.usize(LOOPS..STATEMENTS.len())])
         .collect();
