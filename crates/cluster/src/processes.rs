@@ -193,7 +193,7 @@ impl Processes {
             hooks,
         )?;
         // To drop this is to wait for threads, which sleep for ever where a connection is lost. If
-        // nobody waited, the stacks of those that end would be kept.
+        // no one waited, the stacks of those that end would be kept.
         Builder::new().name("wires".into()).spawn(move || drop(threads_of_wires))?;
         let first = u16::try_from(self.process).map_err(io::Error::other)? * threads;
         let totals = Mutex::new(Stats::default());

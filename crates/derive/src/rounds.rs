@@ -59,8 +59,8 @@ fn allocates(step: &Step, id: LocalId) -> bool {
         .any(|statement| matches!(statement, Statement::Malloc { var: Var::Local(new), .. } if *new == id))
 }
 
-/// Whether every path that goes on from the start of the round writes the field before anybody can
-/// read it.
+/// Whether every path that goes on from the start of the round writes the field before any other
+/// thread can read it.
 fn is_overwritten(paths: &Paths, round: &Round, field: (LocalId, StructId, FieldId)) -> bool {
     let goes_on = |path: &&Path| {
         path.steps.len() >= round.from && path.steps[..round.from] == round.steps[..round.from]

@@ -112,7 +112,7 @@ pub struct Variable {
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// Its value before anybody writes it.
+    /// Its value before it is written.
     pub initial: Value,
 }
 

@@ -262,7 +262,7 @@ pub fn explore(program: &Program, bounds: Bounds, limits: &Limits) -> Result<Exp
     }
     let space = Space::new(program, bounds, REDUCTIONS)?;
     // What the bound on objects hides is looked up here: a thread that it stops does not wait for
-    // anybody.
+    // another.
     let unbounded = match bounds.objects {
         Some(_) => Some(Space::new(program, Bounds { objects: None, ..bounds }, REDUCTIONS)?),
         None => None,

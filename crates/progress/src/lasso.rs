@@ -209,7 +209,7 @@ impl Replayer<'_> {
             && self.explored.space.machine().wait(&self.state, thread).is_some()
     }
 
-    /// Whether everybody waits or has nothing to call.
+    /// Whether every thread waits or has nothing to call.
     fn none_can_move(&mut self) -> Option<bool> {
         let flat = self.explored.space.flatten(&self.state, &self.calls).ok()?;
         for thread in 0..self.state.threads.len() {

@@ -4,7 +4,7 @@
 //! A property of this kind is violated by a run that goes on for ever: a way into a cycle of the
 //! state graph, and the cycle (a *lasso*). [`check_progress`] and [`check_ltl`] look for one; every
 //! lasso is made again by the reference interpreter, and held against the definition of the
-//! property, before anybody sees it.
+//! property, before it is shown.
 //!
 //! Reading order: [`graph`] (the state graph), [`cycles`] (cycles that meet demands), [`property`]
 //! (the progress properties as such cycles), [`ltl`] (formulas, automata, products), then

@@ -4,14 +4,14 @@
 //! `cargo run --release -p linchpin-refine --example verdicts -- [SECONDS] [workers=N] [mb=N]
 //! [FOLDER…]`: each search has so many seconds (2 if not given), workers and megabytes; without
 //! folders, all models of the project, at their own bounds and with three threads that call one
-//! operation each. A bound on memory ends the same searches on any machine, however busy. What was
+//! operation each, without the claimed points and, where there are some, with them. A bound on memory ends the same searches on any machine, however busy. What was
 //! not finished is named. Ends with exit code 1 if two verdicts differ.
 
 mod folders;
 
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Ops, Threads, compile};
-use linchpin_refine::{VerifyOptions, verify};
+use linchpin_refine::{VerifyOptions, has_points, verify};
 use linchpin_space::{Bounds, Calls};
 use linchpin_verdict::{Limits, Outcome};
 use std::path::PathBuf;
@@ -76,8 +76,8 @@ fn main() -> ExitCode {
     let files = folders::models(&arguments);
     let mut tally = Tally::default();
     for file in &files {
-        for small in [false, true] {
-            compare(file, small, &patience, &mut tally);
+        for (small, points) in [(false, false), (true, false), (false, true), (true, true)] {
+            compare(file, small, points, &patience, &mut tally);
         }
     }
     let Tally { same, different, not_finished } = tally;
@@ -89,8 +89,9 @@ fn main() -> ExitCode {
     if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// One model, at its own bounds or with three threads that call one operation each.
-fn compare(file: &PathBuf, small: bool, patience: &Patience, tally: &mut Tally) {
+/// One model, at its own bounds or with three threads that call one operation each; at its points,
+/// if it claims some, or without.
+fn compare(file: &PathBuf, small: bool, points: bool, patience: &Patience, tally: &mut Tally) {
     let Ok(source) = std::fs::read_to_string(file) else { return };
     let config = match small {
         true => Config { threads: Threads::Count(3), ..Config::default() },
@@ -98,6 +99,9 @@ fn compare(file: &PathBuf, small: bool, patience: &Patience, tally: &mut Tally) 
     };
     // Some models fix their threads.
     let Ok(compiled) = compile(&source, &config) else { return };
+    if points && !has_points(&compiled.program) {
+        return;
+    }
     let persistent = compiled.program.persistence.is_some();
     let own = match compiled.bounds.ops {
         Ops::Each(count) => Calls::Each(u32::try_from(count).unwrap_or(u32::MAX)),
@@ -113,7 +117,7 @@ fn compare(file: &PathBuf, small: bool, patience: &Patience, tally: &mut Tally) 
     };
     let all = VerifyOptions {
         stuck: false,
-        points: false,
+        points,
         repairs: false,
         shortest_budget: 0,
         ..VerifyOptions::new(bounds)
@@ -127,15 +131,22 @@ fn compare(file: &PathBuf, small: bool, patience: &Patience, tally: &mut Tally) 
         options.search.workers = patience.workers.unwrap_or(options.search.workers);
         match verify(&compiled.program, &options, &|_| {}) {
             Ok(report) => match report.outcome {
-                Outcome::Holds(()) => Some(true),
-                Outcome::Violated(_) => Some(false),
+                Outcome::Holds(()) => Some((true, report.points)),
+                Outcome::Violated(_) => Some((false, report.points)),
                 Outcome::Inconclusive(_) => None,
             },
             Err(_) => None,
         }
     };
+    let at = match (small, points) {
+        (false, false) => "",
+        (true, false) => " 3x1",
+        (false, true) => " at its points",
+        (true, true) => " 3x1 at its points",
+    };
+    let file = format!("{}{at}", file.display());
     let Some(expected) = judge(all.clone()) else {
-        println!("{} {}: not finished", file.display(), if small { "3x1" } else { "" });
+        println!("{file}: not finished");
         tally.not_finished += 1;
         return;
     };
@@ -157,13 +168,12 @@ fn compare(file: &PathBuf, small: bool, patience: &Patience, tally: &mut Tally) 
                 Some(found) if found == expected => tally.same += 1,
                 Some(found) => {
                     tally.different += 1;
-                    println!("{} {how} {name}: {found}, with all {expected}", file.display());
+                    println!("{file} {how} {name}: {found:?}, with all {expected:?}");
                 }
             }
         }
     }
     if !skipped.is_empty() {
-        let (file, at) = (file.display(), if small { " 3x1" } else { "" });
-        println!("{file}{at}: not finished: {}", skipped.join(", "));
+        println!("{file}: not finished: {}", skipped.join(", "));
     }
 }

@@ -1,7 +1,7 @@
 //! Threads that do work together in phases: no phase begins before all have ended the one before.
 //!
 //! They are made once for many phases. A phase may take less time than it takes to wake a thread
-//! up, so whoever waits looks for a while before it sleeps.
+//! up, so a worker that waits looks for a while before it sleeps.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -522,8 +522,8 @@ impl Executor<'_> {
     }
 }
 
-/// The states in which all links of a node go to one place each, on both sides. Whoever writes a
-/// link looks first, so that a duo-object is uniform exactly if its links agree.
+/// The states in which all links of a node go to one place each, on both sides. A thread that
+/// writes a link looks first, so that a duo-object is uniform exactly if its links agree.
 pub fn focus_duo<H: Heap>(path: Path<H>, node: NodeId) -> Result<Vec<Path<H>>, Lost> {
     let mut paths = vec![path];
     for side in [Side::Candidate, Side::Reference] {

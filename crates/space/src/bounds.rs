@@ -138,8 +138,7 @@ impl Reductions {
         covered_crashes: true,
     };
     /// The same without those that take steps of several threads together: for those who count how
-    /// often the moving thread changes, who follow edges, or to whom it matters where a claimed
-    /// point stands among the steps of others.
+    /// often the moving thread changes, or who follow edges.
     pub const fn one_thread_at_a_time(self) -> Reductions {
         Reductions { ample_steps: false, doomed_attempts: false, ..self.one_step_at_a_time() }
     }

@@ -539,7 +539,7 @@ impl Execution<'_> {
         &self.flat.words[range.at..range.at + range.width]
     }
 
-    /// Writes words, which loses everybody's link to them.
+    /// Writes words, which loses every thread's link to them.
     fn store(&mut self, range: Range, words: &[i64]) {
         self.flat.links.retain(|link| !link.overlaps(range.at, range.width));
         match self.lines.filter(|_| self.tracks) {

@@ -13,16 +13,16 @@
 //! a later call orders more operations. If it comes back to its home, or never ends, leave its
 //! steps out: others cannot notice that either, and a pending operation explains more than one that
 //! was not called. The run that is left is no longer than the first, and goes wrong as well. Do the
-//! same with whoever comes first in that run now; each time the steps of one attempt more come
-//! together or vanish, so this ends. Then the run begins with a transition that is explored: steps
-//! of one thread up to an effect, with no step of others between. What remains is shorter. So, by
-//! induction over its length, a run that goes wrong is found, and as soon.
+//! same with the thread that comes first in that run now; each time the steps of one attempt more
+//! come together or vanish, so this ends. Then the run begins with a transition that is explored:
+//! steps of one thread up to an effect, with no step of others between. What remains is shorter. So,
+//! by induction over its length, a run that goes wrong is found, and as soon.
 //!
 //! These are the pure blocks of C. Flanagan, S. N. Freund and S. Qadeer (*Exploiting Purity for
 //! Atomicity*, IEEE TSE 2005), found state by state: what settled fields hold counts, and that a
 //! variable only moves forward.
 //!
-//! What other threads read of an object that nobody else can reach they cannot notice, so the
+//! What other threads read of an object that no other thread can reach they cannot notice, so the
 //! thread may write to objects of its own, if what it overwrites does not matter at its home
 //! (`needed.rs`).
 //!
@@ -30,8 +30,10 @@
 //! stuck in some state is stuck in one that is kept: let those that are in the middle of attempts
 //! go on alone, until they end.
 //!
-//! Not for those who count how often the moving thread changes, or to whom it matters where a step
-//! that others cannot notice stands among the steps of others.
+//! Where claimed points count, there is none on any way up to the effect; then all this holds of
+//! runs with points as well.
+//!
+//! Not for those who count how often the moving thread changes, or who follow edges.
 
 use crate::attempt::{Aim, Attempt, Way};
 use crate::execute::Trail;
@@ -98,8 +100,8 @@ impl Successors<'_> {
         needed.get(object).copied()
     }
 
-    /// Whether a step goes on in the attempt that began last: along a way that was looked at, without
-    /// an effect that others can notice.
+    /// Whether a step goes on in the attempt that began last: along a way that was looked at,
+    /// without an effect that others can notice.
     ///
     /// INVARIANT: what is not looked at is not gone on from. It would be right to stop anywhere.
     pub fn goes_on_in_attempt(&self, trail: &Trail, is_private: impl FnOnce() -> bool) -> bool {

@@ -49,7 +49,7 @@ impl Execution<'_> {
         self.state.get(at).ok_or(FaultKind::IllTyped)
     }
 
-    /// Writes a word, which loses everybody's link to it, and returns what it held before.
+    /// Writes a word, which loses every thread's link to it, and returns what it held before.
     fn store(&mut self, at: Location, value: Value) -> Result<Value, FaultKind> {
         let word = self.state.get_mut(at).ok_or(FaultKind::IllTyped)?;
         let old = std::mem::replace(word, value);

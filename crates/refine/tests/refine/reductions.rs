@@ -217,6 +217,19 @@ bounds { threads: 2, ops: 1, values: 1 }
     assert_eq!(lines(false), [9]);
 }
 
+/// Something goes wrong within the bounds of a program, with **validated-reads** and without.
+fn is_violated(source: &str) {
+    let compiled = compiled(source);
+    for validated_reads in [true, false] {
+        let mut options = VerifyOptions::new(bounds(1, compiled.bounds.values.or_few()));
+        options.reductions.validated_reads = validated_reads;
+        options.stuck = false;
+        let report = verify(&compiled.program, &options, &|_| {}).unwrap();
+        let found = report.outcome.violation().is_some();
+        assert!(found, "{validated_reads}: {:?}\n{source}", report.outcome);
+    }
+}
+
 /// An attempt is cut into its steps where its effect does not tell that what it has read is still so.
 #[test]
 fn attempts_that_are_not_validated_stay() {
@@ -258,15 +271,7 @@ fn attempts_that_are_not_validated_stay() {
             role mover: g;
             bounds {{ caller: 1, mover: 1, ops: 1, values: 1 }}"
         );
-        let program = compiled(&source).program;
-        for validated_reads in [true, false] {
-            let mut options = VerifyOptions::new(bounds(1, 1));
-            options.reductions.validated_reads = validated_reads;
-            options.stuck = false;
-            let report = verify(&program, &options, &|_| {}).unwrap();
-            let found = report.outcome.violation().is_some();
-            assert!(found, "{attempt} {validated_reads}: {:?}", report.outcome);
-        }
+        is_violated(&source);
     }
 }
 
@@ -314,15 +319,7 @@ fn attempts_on_links_that_are_not_validated_stay() {
             }}
             bounds {{ threads: 2, ops: 1, values: 1 }}"
         );
-        let program = compiled(&source).program;
-        for validated_reads in [true, false] {
-            let mut options = VerifyOptions::new(bounds(1, 1));
-            options.reductions.validated_reads = validated_reads;
-            options.stuck = false;
-            let report = verify(&program, &options, &|_| {}).unwrap();
-            let found = report.outcome.violation().is_some();
-            assert!(found, "{attempt} {validated_reads}: {:?}", report.outcome);
-        }
+        is_violated(&source);
     }
 }
 
@@ -363,15 +360,7 @@ fn attempts_on_objects_of_their_own_stay() {
         include_str!("attempts/fails_after_its_own.lin"),
     ];
     for source in PROGRAMS {
-        let compiled = compiled(source);
-        for validated_reads in [true, false] {
-            let mut options = VerifyOptions::new(bounds(1, compiled.bounds.values.or_few()));
-            options.reductions.validated_reads = validated_reads;
-            options.stuck = false;
-            let report = verify(&compiled.program, &options, &|_| {}).unwrap();
-            let found = report.outcome.violation().is_some();
-            assert!(found, "{validated_reads}: {:?}\n{source}", report.outcome);
-        }
+        is_violated(source);
     }
 }
 

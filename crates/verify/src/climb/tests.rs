@@ -190,7 +190,7 @@ const REFINE: &[&'static dyn Engine] = &[&linchpin_refine::Refine];
 
 const ALL: Free = Free { threads: true, calls: true, values: true };
 
-/// Where values are only moved, nobody has to ask for any.
+/// Where values are only moved, none has to be asked for.
 #[test]
 fn any_values_are_asked_for_where_they_are_only_moved() {
     let values = |free: Free| {
@@ -207,7 +207,7 @@ fn any_values_are_asked_for_where_they_are_only_moved() {
     assert_eq!(values(Free { values: false, ..ALL }), Values::UpTo(2));
 }
 
-/// A queue in which the last comes first: with one value nobody sees that.
+/// A queue in which the last comes first: with one value that is not seen.
 const STACK_AS_QUEUE: &str = "spec queue; shared x: int = 0; shared y: int = 0;
     op enqueue(v: int) { atomic { y = x; x = v; } }
     op dequeue() -> int? { atomic { let r = x; x = y; y = 0; if r == 0 { return none; } return r; } }
