@@ -243,6 +243,8 @@ fn attempts_that_are_not_validated_stay() {
         "let c = n; let d = n; let r = 0; if d == 1 { r = 4; } if c == 0 { if cas(n, c, 7) { return r; } }",
         "let c = n; let d = n; let e = d == 1; let r = 0; if e { r = 4; } \
          if c == 0 { if cas(n, c, 7) { return r; } }",
+        "let c = n; let d = n; let e = d == 1; let z = x.val; let r = 0; if e { r = 4; } \
+         if c == 0 { if cas(n, c, 7) { return r; } }",
         "let c = n; let d = n; x.val = d; if c == 0 { if cas(n, c, 7) { return 4 * x.val; } }",
         // It is swapped once more, or how often that failed is remembered: in a local, in an object.
         "let c = n; if c == 0 { if cas(n, c, 7) { return 0; } if cas(n, c, 7) { return 4; } }",
