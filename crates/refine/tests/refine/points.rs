@@ -22,7 +22,7 @@ use std::sync::Arc;
 const MAX_STATES: usize = 8_000;
 
 /// What a thread writes down: digits to this base, the last one last.
-const BASE: i64 = 8;
+const BASE: i64 = 16;
 
 /// Where a thread of the second version keeps what it writes down, and the argument of its call.
 const LOG: usize = 0;
@@ -48,7 +48,7 @@ shared top: Node;
 LOG
 op push(v: int) {
     let x = new Node { val: v };
-    loop { @0 let t = top; $0 @1 x.next = t; $1 @2 if cas(top, t, x) { $2 return; } }
+    loop { @0 let t = top; $0 @1 x.next = t; $1 @2 if cas(top, t, x) { $2 return; } @7 let z = top; $7 }
 }
 op pop() -> int? {
     loop {
@@ -67,6 +67,7 @@ op pop() -> int? {
         &["", "#[lin]", "#[lin(when s == null)]"],
         &["#[lin]", ""],
         &["", "#[lin]"],
+        &["", "#[lin]", "#[lin(when z == null)]", "#[lin(when z == x)]"],
     ],
 };
 
@@ -124,6 +125,8 @@ op inc() -> int {
         let c = p.val;
         n.val = c + 1;
         @1 if cas(a, p, n) { $1 return c; }
+        @6 let z = n.val; $6
+        @7 let y = a; $7
     }
 }
 op get() -> int {
@@ -141,6 +144,8 @@ op get() -> int {
         &["#[lin]", ""],
         &["", "#[lin]", "#[lin(when r == 0)]"],
         &["", "#[lin]", "#[lin(when o != p)]"],
+        &["", "#[lin]", "#[lin(when z == 1)]", "#[lin(when z == 0)]"],
+        &["", "#[lin]", "#[lin(when y == n)]", "#[lin(when y == p)]"],
     ],
 };
 
@@ -208,7 +213,7 @@ fn filled(random: &mut Rng, template: &Template) -> Versions {
         let claim = if any { pick(random, of) } else { of[0] };
         let (at, log) = (format!("@{number} "), format!("${number}"));
         claiming = claiming.replace(&at, &format!("{claim} ")).replace(&log, "");
-        writing = writing.replace(&at, "").replace(&log, &written(claim, number % 6));
+        writing = writing.replace(&at, "").replace(&log, &written(claim, number));
     }
     let writing = keeping_arguments(&writing);
     Versions { claiming, writing }
@@ -223,33 +228,48 @@ fn keeping_arguments(writing: &str) -> String {
     writing.lines().map(line).collect()
 }
 
+/// What a loop over references reads, and when that may be claimed.
+const READS: [(&str, &str); 8] = [
+    ("p = a;", "#[lin(when p == q)]"),
+    ("p = b;", "#[lin(when p == null)]"),
+    ("let s = a;", "#[lin(when s == q)]"),
+    ("let s = b;", "#[lin(when s != p)]"),
+    ("let s = p.next;", "#[lin(when s == null)]"),
+    ("let e = b;", "#[lin(when e == q)]"),
+    ("let c = k;", "#[lin(when c == 2)]"),
+    ("r = n;", "#[lin]"),
+];
+
 /// A program over references whose loop claims its last `cas`; now and then something else does.
 fn over_references(random: &mut Rng) -> Versions {
     let source = references::program(random);
     let (mut claiming, mut writing) = (String::new(), String::new());
     for line in source.lines() {
-        let is_loop = line.trim_start().starts_with("loop");
-        let claimed = match line.rfind("if cas(").filter(|_| is_loop) {
-            Some(at) if random.u8(..8) > 0 => Some(at),
-            _ => None,
+        let (mut claims, mut writes) = (line.to_owned(), line.to_owned());
+        let mut claim = |from: &str, claim: &str, to: &str| {
+            claims = claims.replace(from, &format!("{claim} {from}"));
+            writes = writes.replace(from, to);
         };
-        match claimed {
-            Some(at) => {
-                let brace = at + line[at..].find('{').expect("a block") + 1;
-                claiming += &format!("{}#[lin] {}\n", &line[..at], &line[at..]);
-                writing +=
-                    &format!("{}{}{}\n", &line[..brace], written("#[lin]", 0), &line[brace..]);
-            }
-            None if line.starts_with("    p = ") && random.u8(..6) == 0 => {
-                let claim = pick(random, &["#[lin]", "#[lin(when p == q)]"]);
-                claiming += &format!("{claim} {line}\n");
-                writing += &format!("{line} {}\n", written(claim, 0));
-            }
-            None => {
-                claiming += &format!("{line}\n");
-                writing += &format!("{line}\n");
+        let is_loop = line.trim_start().starts_with("loop");
+        if let Some(at) = line.rfind("if cas(").filter(|_| is_loop && random.u8(..8) > 0) {
+            let brace = at + line[at..].find('{').expect("a block") + 1;
+            let cas = &line[at..brace];
+            claim(cas, "#[lin]", &format!("{cas} {}", written("#[lin]", 0)));
+        }
+        if is_loop && random.u8(..3) == 0 {
+            let of = READS.iter().filter(|(read, _)| line.contains(read));
+            let of: Vec<&(&str, &str)> = of.collect();
+            if let Some((read, when)) = random.choice(of) {
+                claim(read, when, &format!("{read} {}", written(when, 0)));
             }
         }
+        if line.starts_with("    p = ") && random.u8(..6) == 0 {
+            let of = pick(random, &["#[lin]", "#[lin(when p == q)]"]);
+            let read = line.trim();
+            claim(read, of, &format!("{read} {}", written(of, 0)));
+        }
+        claiming += &format!("{claims}\n");
+        writing += &format!("{writes}\n");
     }
     writing = writing.replacen("shared a: Cell;", &format!("{VARIABLES}\nshared a: Cell;"), 1);
     let writing = keeping_arguments(&writing);
@@ -485,4 +505,85 @@ fn claims_are_judged_alike_with_all_reductions() {
     let least = usize::try_from(cases / 12).unwrap();
     assert!(counts.suffice > least && counts.fail > least, "{counts:?}");
     assert!(counts.ample > 0 && counts.doomed > 0 && counts.validated > 0, "{counts:?}");
+}
+
+/// Whether claims suffice, with all reductions, without any, and without each that looks at
+/// attempts.
+fn judged(source: &str, calls: usize) -> Vec<bool> {
+    let program = compiled(source).program;
+    let all = Reductions::ALL;
+    let of = [
+        all,
+        Reductions::NONE,
+        Reductions { validated_reads: false, ..all },
+        Reductions { doomed_attempts: false, ..all },
+        all.one_thread_at_a_time(),
+    ];
+    let judged = of.map(|reductions| {
+        let options =
+            VerifyOptions { reductions, stuck: false, ..VerifyOptions::new(bounds(calls, 1)) };
+        let report = verify(&program, &options, &|_| {}).unwrap();
+        report.points == Points::Suffice
+    });
+    judged.to_vec()
+}
+
+/// An attempt that fails passes a claim, and so does the one that does not.
+#[test]
+fn points_of_attempts_that_fail_count() {
+    let claims = [
+        ("", true),
+        ("#[lin] let z = o.val;", false),
+        ("#[lin(when z == 1)] let z = o.val;", true),
+        ("#[lin(when z == 1)] let z = k;", false),
+        ("#[lin(when z == 0)] let z = k;", true),
+        ("#[lin(when returns 1)] let z = k;", true),
+    ];
+    for (claim, suffices) in claims {
+        let source = format!(
+            "spec {{ state s: int; op inc() -> int {{ let r = s; s = s + 1; return r; }} }}
+            struct Box {{ val: int }}
+            shared k: int = 0;
+            op inc() -> int {{
+                let o = new Box {{}};
+                loop {{
+                    let c = k;
+                    #[lin] if cas(k, c, c + 1) {{ return c; }}
+                    {claim}
+                }}
+            }}
+            bounds {{ threads: 2, ops: 1, values: 1 }}"
+        );
+        assert_eq!(judged(&source, 1), [suffices; 5], "{source}");
+    }
+}
+
+/// An attempt that is bound to fail passes a claim if another thread comes between, and does not if
+/// it is made at once.
+#[test]
+fn points_of_doomed_attempts_count() {
+    let source = "spec { state s: int; op f() {} op g() {} }
+struct Cell { val: int }
+shared top: Cell;
+shared other: Cell;
+init { top = new Cell {}; other = new Cell {}; }
+op f() {
+    let x = new Cell {};
+    let first = top;
+    let q = other;
+    loop {
+        let t = top;
+        #[lin(when s == q && t == first)] let s = top;
+        #[lin] if cas(top, t, x) { return; }
+    }
+}
+op g() {
+    let y = new Cell {};
+    #[lin] top = y;
+    top = other;
+}
+role caller: f;
+role mover: g;
+bounds { caller: 1, mover: 1, ops: 1, values: 1 }";
+    assert_eq!(judged(source, 1), [false; 5]);
 }

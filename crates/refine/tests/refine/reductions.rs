@@ -253,6 +253,10 @@ fn attempts_that_are_not_validated_stay() {
         "let c = n; let o = x.val; x.val = 4; if cas(n, c, c) { return o; }",
         // What it found is answered without an effect.
         "let c = n; let d = n; if c == 0 { if d == 1 { return 4; } } if cas(n, c, c) { return 0; }",
+        // It reads something after its effect.
+        "let c = n; let ok = cas(n, c, 7); let d = m; if ok { return d; }",
+        // It goes wrong on its way back.
+        "let c = n; if cas(n, c, c) { return 0; } let d = m; assert(d != 4);",
         // What it has written itself decides whether something else is swapped than was read.
         "let c = n; x.val = 1; let d = x.val; if d == 1 { if cas(n, 0, 7) { return 4 * c; } }",
     ];
