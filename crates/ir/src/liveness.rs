@@ -34,7 +34,7 @@ fn before(edge: &Edge, live: &[Vec<bool>]) -> Vec<bool> {
     }
     let points = |number: usize, after: &mut Vec<bool>| {
         for (_, point) in edge.points.iter().filter(|(at, _)| *at == number) {
-            let (Point::When(expr) | Point::Returns(expr)) = point;
+            let (Point::When(expr) | Point::Returns { value: expr, .. }) = point;
             uses(expr, after);
         }
     };

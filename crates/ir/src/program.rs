@@ -290,7 +290,12 @@ pub enum Point {
     When(Expr),
     /// `#[lin(when returns e)]`: it was one if the operation returns `e` before it passes here
     /// again.
-    Returns(Expr),
+    Returns {
+        /// What the operation returns then.
+        value: Expr,
+        /// Where the source has it: a claim that stands on several edges is one claim.
+        place: u32,
+    },
 }
 
 /// A part of an edge.

@@ -144,8 +144,8 @@ pub enum Point {
     Always,
     /// `#[lin(when c)]`
     When(Expr),
-    /// `#[lin(when returns e)]`
-    Returns(Expr),
+    /// `#[lin(when returns e)]`, and where the source has it.
+    Returns(Expr, u32),
 }
 
 /// The forms of statements.

@@ -375,6 +375,14 @@ fn notes(program: &Program, options: &VerifyOptions, report: &Report) -> Vec<Str
     if options.lossy.is_some() {
         notes.push("lossy search: states may have been left out".to_owned());
     }
+    if !report.open_lines.is_empty() && report.outcome.violation().is_none() {
+        let lines: Vec<String> = report.open_lines.iter().map(ToString::to_string).collect();
+        notes.push(format!(
+            "executed or not, that was not found out: {} (`--without doomed-attempts --without \
+             validated-reads` tells)",
+            lines.join(", ")
+        ));
+    }
     notes
 }
 

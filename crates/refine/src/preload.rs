@@ -47,6 +47,7 @@ fn report(found: Counterexample) -> Report {
         stuck: StuckCheck::Off,
         stats: Stats::default(),
         unreached: Vec::new(),
+        open_lines: Vec::new(),
         never_returned: Vec::new(),
         symmetry: Symmetry {
             threads: false,

@@ -44,6 +44,9 @@ pub struct Report {
     pub stats: Stats,
     /// The lines that were never executed.
     pub unreached: Vec<Unreached>,
+    /// The lines of attempts that may have been executed or not: the search that would tell was
+    /// stopped.
+    pub open_lines: Vec<Unreached>,
     /// The operations that some thread may call and that returned in no run. Nothing is known about
     /// them, so a verdict that would hold is inconclusive.
     pub never_returned: Vec<String>,
@@ -183,13 +186,9 @@ fn linearizability(
     let mut points = Points::NotUsed;
     let is_exhaustive = matches!(options.strategy, Strategy::BreadthFirst | Strategy::DepthFirst);
     if options.points && is_exhaustive && has_points(program) {
-        let product =
-            ModelProduct::new(program, options.bounds, options.reductions, Policy::Points)?;
-        let (exploration, stats) = search(&product, options, progress);
+        let Searched { product, exploration, stats } =
+            searched(program, options, options.reductions, Policy::Points, progress)?;
         match exploration {
-            Exploration::Complete if product.space.has_open_lines() => {
-                return linearizability(program, &with_more_runs(options), progress);
-            }
             Exploration::Complete => {
                 return Ok(report(&product, Outcome::Holds(()), Points::Suffice, stats));
             }
@@ -210,11 +209,8 @@ fn linearizability(
     };
     let reductions =
         Reductions { thread_symmetry: reductions.thread_symmetry && !by_name, ..reductions };
-    let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
-    let (exploration, stats) = search(&product, options, progress);
-    if exploration == Exploration::Complete && product.space.has_open_lines() {
-        return linearizability(program, &with_more_runs(options), progress);
-    }
+    let Searched { product, exploration, stats } =
+        searched(program, options, reductions, policy(options), progress)?;
     let outcome = match exploration {
         Exploration::Complete => Outcome::Holds(()),
         Exploration::Stopped(reason) => Outcome::Inconclusive(reason),
@@ -225,15 +221,42 @@ fn linearizability(
     Ok(report(&product, outcome, points, stats))
 }
 
-/// The same options where lines of attempts are executed only in runs that were not explored: which
-/// of them, only a search of all attempts can tell.
-fn with_more_runs(options: &VerifyOptions) -> VerifyOptions {
-    let mut options = options.clone();
-    match options.reductions.validated_reads {
-        true => options.reductions.validated_reads = false,
-        false => options.reductions.doomed_attempts = false,
+/// A search that has ended.
+struct Searched {
+    product: ModelProduct,
+    exploration: Exploration,
+    stats: Stats,
+}
+
+/// A search. Lines of attempts are executed in runs that it does not explore: which of them, only
+/// further searches can tell, without what looks at attempts. They decide nothing else, so they may
+/// as well be stopped.
+fn searched(
+    program: &Program,
+    options: &VerifyOptions,
+    mut reductions: Reductions,
+    policy: Policy,
+    progress: &(dyn Fn(&Stats) + Sync),
+) -> Result<Searched, ModelError> {
+    let product = ModelProduct::new(program, options.bounds, reductions, policy)?;
+    let (exploration, stats) = search(&product, options, progress);
+    while exploration == Exploration::Complete && !product.space.open_lines().is_empty() {
+        match reductions.validated_reads {
+            true => reductions.validated_reads = false,
+            false => reductions.doomed_attempts = false,
+        }
+        let further = ModelProduct::new(program, options.bounds, reductions, policy)?;
+        let (exploration, stats) = search(&further, options, progress);
+        product.space.see(&further.space.seen());
+        match exploration {
+            Exploration::Complete => product.space.close_lines(&further.space),
+            Exploration::Stopped(_) => break,
+            Exploration::Found { .. } => {
+                return Ok(Searched { product: further, exploration, stats });
+            }
+        }
     }
-    options
+    Ok(Searched { product, exploration, stats })
 }
 
 /// When pending operations take effect, where no points are claimed.
@@ -269,7 +292,8 @@ pub(crate) fn search(
         None => match (options.strategy, &options.disk) {
             (Strategy::BreadthFirst, Some(disk)) => {
                 // Another search in the same folder, where the first leaves lines open.
-                let Reductions { validated_reads, doomed_attempts, .. } = options.reductions;
+                let Reductions { validated_reads, doomed_attempts, .. } =
+                    *product.space.reductions();
                 let reads = if validated_reads { "" } else { "-reads" };
                 let all = if doomed_attempts { "" } else { "-attempts" };
                 let name = format!("{}{reads}{all}", product.sets.name());
@@ -326,6 +350,7 @@ pub(crate) fn report(
         stuck: StuckCheck::Off,
         never_returned: never_returned.iter().map(|at| operations[*at].name.clone()).collect(),
         unreached: product.space.unreached(),
+        open_lines: product.space.open_lines(),
         symmetry: product.space.symmetry().clone(),
         bounded: product.space.was_bounded(),
         any_calls: false,

@@ -513,7 +513,7 @@ impl Machine {
                 }
                 Ok(out)
             }
-            Point::Returns(_) if self.pure == PureAnswers::Claimed => {
+            Point::Returns { .. } if self.pure == PureAnswers::Claimed => {
                 let mut path = path;
                 let answer = match path.state.threads[usize::from(thread)].phase {
                     Phase::Pre => self.pure_answer(&path.state, thread, executor.operation)?,
@@ -523,7 +523,7 @@ impl Machine {
                 path.state.threads[usize::from(thread)].asked = constant;
                 Ok(vec![path])
             }
-            Point::Returns(_) => Ok(vec![path]),
+            Point::Returns { .. } => Ok(vec![path]),
         }
     }
 

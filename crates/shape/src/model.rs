@@ -201,7 +201,7 @@ fn used_by_step(body: &Body, from: usize) -> Vec<bool> {
                     mention(&Expr::Local(*local));
                 }
             }
-            for (_, Point::When(expr) | Point::Returns(expr)) in &edge.points {
+            for (_, Point::When(expr) | Point::Returns { value: expr, .. }) in &edge.points {
                 mention(expr);
             }
             if let Target::Node(At(next)) = &edge.target {

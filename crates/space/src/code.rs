@@ -310,6 +310,9 @@ fn ranks(body: &Body) -> Vec<usize> {
     ranks
 }
 
+/// So many claims that depend on the answer of one operation can be told apart.
+const MOST_GUESSES: usize = 255;
+
 struct Compiler<'a> {
     program: &'a Program,
     layout: &'a Layout,
@@ -317,7 +320,8 @@ struct Compiler<'a> {
     body: &'a Body,
     /// What the body answers.
     answer: Type,
-    guesses: Vec<(Option<u32>, Expr)>,
+    /// Where the source has the claims that depend on what it answers.
+    guesses: Vec<u32>,
 }
 
 impl Compiler<'_> {
@@ -334,15 +338,16 @@ impl Compiler<'_> {
             if branch.actions.contains(at) || last {
                 let mark = match point {
                     Point::When(condition) => Mark::When(self.compile(condition, &Type::Bool)?),
-                    Point::Returns(value) => {
-                        // One point of the source may be on several edges: it is one point all the
-                        // same.
-                        let line = edge.actions.get(at.saturating_sub(1)).map(|(_, line)| *line);
-                        let same = |guess: &(Option<u32>, Expr)| *guess == (line, value.clone());
-                        let number = self.guesses.iter().position(same).unwrap_or_else(|| {
-                            self.guesses.push((line, value.clone()));
+                    Point::Returns { value, place } => {
+                        let known = self.guesses.iter().position(|guess| guess == place);
+                        let number = known.unwrap_or_else(|| {
+                            self.guesses.push(*place);
                             self.guesses.len() - 1
                         });
+                        if number >= MOST_GUESSES {
+                            let what = format!("more than {MOST_GUESSES} claims `when returns`");
+                            return Err(Unsupported(what));
+                        }
                         Mark::Returns { value: self.compile(value, &self.answer)?, number }
                     }
                 };

@@ -60,23 +60,11 @@ impl Coverage {
         }
     }
 
-    /// Whether some line was not executed, but runs that were not explored may execute it.
-    pub fn is_open(&self, program: &Program) -> bool {
-        routines_of(program).into_iter().enumerate().any(|(index, (body, _))| {
-            let (mut taken, mut perhaps) = (BTreeSet::new(), BTreeSet::new());
-            for (node, of) in body.nodes.iter().enumerate() {
-                for (number, edge) in of.edges.iter().enumerate() {
-                    if self.is_taken(index, node, number) {
-                        taken.extend(lines(edge));
-                    } else if self.perhaps[self.starts[index][node] + number]
-                        .load(Ordering::Relaxed)
-                    {
-                        perhaps.extend(lines(edge));
-                    }
-                }
-            }
-            !perhaps.is_subset(&taken)
-        })
+    /// Leaves open only the edges that are open here too.
+    pub fn close(&self, other: &Coverage) {
+        for (flag, open) in self.perhaps.iter().zip(&other.perhaps) {
+            flag.store(open.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
     }
 
     pub fn crashed(&self) {
@@ -92,9 +80,19 @@ impl Coverage {
         self.taken.iter().chain(&self.returned).chain([&self.crashes]).chain(&self.perhaps)
     }
 
-    /// The lines with actions or a `return` on edges that were never taken, and on none that was.
-    /// Operations that no thread may call are counted too.
+    /// The lines with actions or a `return` on edges that were never taken, and on none that was or
+    /// that may be in other runs. Operations that no thread may call are counted too.
     pub fn unreached(&self, program: &Program) -> Vec<Unreached> {
+        self.not_taken(program, false)
+    }
+
+    /// The lines on edges that may be taken in other runs, and on none that was taken.
+    pub fn open(&self, program: &Program) -> Vec<Unreached> {
+        self.not_taken(program, true)
+    }
+
+    /// The lines on no edge that was taken: those that are open, or the others.
+    fn not_taken(&self, program: &Program, open: bool) -> Vec<Unreached> {
         let mut result = Vec::new();
         let crashes = self.crashes.load(Ordering::Relaxed);
         for (index, (body, _)) in routines_of(program).into_iter().enumerate() {
@@ -103,16 +101,17 @@ impl Coverage {
             if index >= program.operations.len() && !crashes {
                 continue;
             }
-            let (mut taken, mut not_taken) = (BTreeSet::new(), BTreeSet::new());
+            let (mut all, mut taken, mut perhaps) = Default::default();
             for (node, of) in body.nodes.iter().enumerate() {
                 for (number, edge) in of.edges.iter().enumerate() {
-                    match self.is_taken(index, node, number) {
-                        true => taken.extend(lines(edge)),
-                        false => not_taken.extend(lines(edge)),
-                    }
+                    let at = self.starts[index][node] + number;
+                    let is = |flags: &[AtomicBool]| flags[at].load(Ordering::Relaxed);
+                    extend(&mut all, true, edge);
+                    extend(&mut taken, is(&self.taken), edge);
+                    extend(&mut perhaps, is(&self.perhaps), edge);
                 }
             }
-            let lines = not_taken.difference(&taken);
+            let lines = all.difference(&taken).filter(|line| perhaps.contains(line) == open);
             let of = |line: &u32| Unreached { operation: name.to_owned(), line: *line };
             result.extend(lines.map(of));
         }
@@ -128,10 +127,6 @@ impl Coverage {
         let returned = |operation: &usize| self.returned[*operation].load(Ordering::Relaxed);
         let operations = (0..program.operations.len()).filter(callable);
         operations.filter(|operation| !returned(operation)).collect()
-    }
-
-    fn is_taken(&self, operation: usize, node: usize, edge: usize) -> bool {
-        self.taken[self.starts[operation][node] + edge].load(Ordering::Relaxed)
     }
 }
 
@@ -150,7 +145,9 @@ impl std::fmt::Display for Unreached {
     }
 }
 
-/// The source lines that an edge executes.
-fn lines(edge: &Edge) -> impl Iterator<Item = u32> + '_ {
-    edge.actions.iter().map(|(_, line)| *line).chain(edge.returns_at)
+/// Adds the source lines that an edge executes.
+fn extend(lines: &mut BTreeSet<u32>, holds: bool, edge: &Edge) {
+    if holds {
+        lines.extend(edge.actions.iter().map(|(_, line)| *line).chain(edge.returns_at));
+    }
 }

@@ -65,11 +65,11 @@ impl Successors<'_> {
         reach: &mut Reach,
     ) -> bool {
         let space = self.space;
-        if !space.reductions.partial_order {
-            return trail.accesses.is_empty();
-        }
         if !self.is_no_point(trail) {
             return false;
+        }
+        if !space.reductions.partial_order {
+            return trail.accesses.is_empty();
         }
         if trail.managed && space.bounds.memory.gives_back() {
             return false;

@@ -472,10 +472,16 @@ impl Space {
         own.into_iter().chain(self.coverage.flags())
     }
 
-    /// Whether a line that was not executed may be executed in runs that have the same events as
-    /// those that were explored.
-    pub fn has_open_lines(&self) -> bool {
-        self.coverage.is_open(self.program())
+    /// The lines that were not executed, but may be in runs that have the same events as those that
+    /// were explored.
+    pub fn open_lines(&self) -> Vec<Unreached> {
+        self.coverage.open(self.program())
+    }
+
+    /// Leaves open only the lines that are open in another space of the same program, in which
+    /// everything was explored.
+    pub fn close_lines(&self, other: &Space) {
+        self.coverage.close(&other.coverage);
     }
 
     /// Whether a private step of another thread was taken along.

@@ -231,12 +231,17 @@ impl<'a> Successors<'a> {
                 thread,
                 (*operation, routine.entry),
                 None,
-                &mut |this, after, _| match after {
+                &mut |this, after, trail| match after {
                     Ok((flat, false)) if this.space.calls_apart => {
                         this.go_on(flat, thread, *operation, Phase::Trailing)
                     }
                     Ok((flat, false)) if this.space.reductions.merged_events => {
-                        this.go_on(flat, thread, *operation, Phase::Leading)
+                        // A call that passes a claimed point stays where it is.
+                        let phase = match this.is_no_point(trail) {
+                            true => Phase::Leading,
+                            false => Phase::Trailing,
+                        };
+                        this.go_on(flat, thread, *operation, phase)
                     }
                     Ok((flat, _)) => this.stop(thread, None, Stop::State(flat)),
                     Err(()) => this.stop(thread, None, Stop::Fault),

@@ -590,7 +590,7 @@ fn read_by_step(body: &Body, from: usize) -> Vec<bool> {
         for edge in &node.edges {
             let actions = edge.actions.iter().flat_map(|(action, _)| action.expressions());
             actions.for_each(&mut note);
-            for (_, Point::When(expr) | Point::Returns(expr)) in &edge.points {
+            for (_, Point::When(expr) | Point::Returns { value: expr, .. }) in &edge.points {
                 note(expr);
             }
             match &edge.target {

@@ -296,7 +296,7 @@ impl<'a> Names<'a> {
         match point {
             Point::When(Expr::Const(Value::Bool(true))) => "#[lin]".to_owned(),
             Point::When(condition) => format!("#[lin(when {})]", self.expr(condition)),
-            Point::Returns(value) => {
+            Point::Returns { value, .. } => {
                 format!("#[lin(when returns {})]", self.expr_as(value, Some(response)))
             }
         }

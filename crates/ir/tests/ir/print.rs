@@ -94,7 +94,7 @@ fn forks_within_forks() {
     let prefix = || vec![read(a, Place::Shared(0)), when(zero(a)), assign(b, int(3))];
     let with = |more: Vec<Action>| [prefix(), more].concat();
     let first = body.to(start, with(vec![when(zero(b)), assign(a, int(1))]), other);
-    first.points = vec![(1, Point::Returns(int(4)))];
+    first.points = vec![(1, Point::Returns { value: int(4), place: 0 })];
     first.actions[4].1 = 6;
     body.edge(start, with(vec![when(not(zero(b)))]), returns(local(b)));
     body.to(start, vec![read(a, Place::Shared(0)), when(not(zero(a)))], wait);

@@ -28,10 +28,11 @@ impl Checker<'_> {
                 // In a function, what the operation returns is not known yet: its callers may
                 // differ.
                 let response = (scope.kind == Kind::Op).then(|| scope.response.clone());
-                match (&response, &value.kind) {
-                    (None, ast::ExprKind::None) => Some(Point::Returns(self.no_value(value.span))),
-                    _ => self.local_expr(scope, value, response.as_ref()).map(Point::Returns),
-                }
+                let of = match (&response, &value.kind) {
+                    (None, ast::ExprKind::None) => Some(self.no_value(value.span)),
+                    _ => self.local_expr(scope, value, response.as_ref()),
+                };
+                of.map(|of| Point::Returns(of, value.span.start))
             }
         };
         let forbidden = match statement {

@@ -239,7 +239,9 @@ impl Instruction {
         match self {
             Instruction::Act(action) => action.expressions(),
             Instruction::Branch(expr, ..) | Instruction::Return(expr) => vec![expr],
-            Instruction::Point(Point::When(expr) | Point::Returns(expr)) => vec![expr],
+            Instruction::Point(Point::When(expr) | Point::Returns { value: expr, .. }) => {
+                vec![expr]
+            }
             Instruction::Goto(_)
             | Instruction::AtomicBegin
             | Instruction::AtomicEnd

@@ -77,7 +77,9 @@ impl Builder<'_> {
             let point = match point {
                 hir::Point::Always => Point::When(Expr::Const(Value::Bool(true))),
                 hir::Point::When(condition) => Point::When(self.expr(condition)?),
-                hir::Point::Returns(value) => Point::Returns(self.expr(value)?),
+                hir::Point::Returns(value, place) => {
+                    Point::Returns { value: self.expr(value)?, place: *place }
+                }
             };
             self.emit(Instruction::Point(point), line)?;
         }

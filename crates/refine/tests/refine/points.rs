@@ -47,7 +47,7 @@ struct Node { val: int, next: Node }
 shared top: Node;
 LOG
 op push(v: int) {
-    let x = new Node { val: v };
+    @8 let x = new Node { val: v }; $8
     loop { @0 let t = top; $0 @1 x.next = t; $1 @2 if cas(top, t, x) { $2 return; } @7 let z = top; $7 }
 }
 op pop() -> int? {
@@ -68,6 +68,7 @@ op pop() -> int? {
         &["#[lin]", ""],
         &["", "#[lin]"],
         &["", "#[lin]", "#[lin(when z == null)]", "#[lin(when z == x)]"],
+        &["", "#[lin]", "#[lin(when v == 1)]"],
     ],
 };
 
@@ -119,6 +120,8 @@ shared a: Cell;
 LOG
 init { a = new Cell {}; }
 op inc() -> int {
+    @8 let w = 0; $8
+    @9 atomic { w = 1; } $9
     let n = new Cell {};
     loop {
         @0 let p = a; $0
@@ -146,6 +149,8 @@ op get() -> int {
         &["", "#[lin]", "#[lin(when o != p)]"],
         &["", "#[lin]", "#[lin(when z == 1)]", "#[lin(when z == 0)]"],
         &["", "#[lin]", "#[lin(when y == n)]", "#[lin(when y == p)]"],
+        &["", "#[lin]"],
+        &["", "#[lin]", "#[lin(when w == 0)]"],
     ],
 };
 
@@ -507,9 +512,9 @@ fn claims_are_judged_alike_with_all_reductions() {
     assert!(counts.ample > 0 && counts.doomed > 0 && counts.validated > 0, "{counts:?}");
 }
 
-/// Whether claims suffice, with all reductions, without any, and without each that looks at
-/// attempts.
-fn judged(source: &str, calls: usize) -> Vec<bool> {
+/// Whether claims suffice for one call of each thread: so with all reductions, without any, and
+/// without those by which steps are taken together.
+fn are_judged(source: &str, suffices: bool) {
     let program = compiled(source).program;
     let all = Reductions::ALL;
     let of = [
@@ -517,18 +522,63 @@ fn judged(source: &str, calls: usize) -> Vec<bool> {
         Reductions::NONE,
         Reductions { validated_reads: false, ..all },
         Reductions { doomed_attempts: false, ..all },
+        Reductions { partial_order: false, ..all },
+        Reductions { merged_events: false, ..all },
         all.one_thread_at_a_time(),
     ];
-    let judged = of.map(|reductions| {
+    for reductions in of {
         let options =
-            VerifyOptions { reductions, stuck: false, ..VerifyOptions::new(bounds(calls, 1)) };
+            VerifyOptions { reductions, stuck: false, ..VerifyOptions::new(bounds(1, 1)) };
         let report = verify(&program, &options, &|_| {}).unwrap();
-        report.points == Points::Suffice
-    });
-    judged.to_vec()
+        assert_eq!(report.points == Points::Suffice, suffices, "{reductions:?}\n{source}");
+    }
 }
 
-/// An attempt that fails passes a claim, and so does the one that does not.
+/// A point that a thread passes as it calls its operation, or before it looks at anything, does not
+/// move to where it looks.
+#[test]
+fn points_of_calls_stay() {
+    for first in ["#[lin] let z = 0;", "atomic { #[lin] let z = 0; }"] {
+        let bodies = ["loop { let t = a; if cas(a, t, t + 1) { return t; } }", "return faa(a, 1);"];
+        for body in bodies {
+            let source = format!(
+                "spec {{ state s: int; op inc() -> int {{ let r = s; s = s + 1; return r; }} }}
+                shared a: int = 0;
+                op inc() -> int {{ {first} {body} }}
+                bounds {{ threads: 2, ops: 1, values: 1 }}"
+            );
+            are_judged(&source, false);
+        }
+    }
+}
+
+/// Two claims that look alike are two claims, though they stand on one line.
+#[test]
+fn claims_on_one_line_are_several() {
+    for space in [" ", "\n"] {
+        let source = format!(
+            "spec {{
+                state s: int;
+                op inc() -> int {{ s = s + 1; return s; }}
+                op get() -> int {{ return s; }}
+            }}
+            shared a: int = 0;
+            shared b: int = 0;
+            op inc() -> int {{ #[lin] let c = faa(a, 1); return c + 1; }}
+            op get() -> int {{
+                #[lin(when returns 0)] let c = a;{space}#[lin(when returns 0)] let d = b;
+                if c == 0 {{ return 0; }}
+                #[lin] let e = a;
+                return e;
+            }}
+            bounds {{ threads: 2, ops: 1, values: 1 }}"
+        );
+        are_judged(&source, true);
+    }
+}
+
+/// An attempt that fails passes a claim, and so does the one that does not. All of it is on one
+/// line: a line that is executed only in attempts that are left out is looked for in another way.
 #[test]
 fn points_of_attempts_that_fail_count() {
     let claims = [
@@ -546,15 +596,11 @@ fn points_of_attempts_that_fail_count() {
             shared k: int = 0;
             op inc() -> int {{
                 let o = new Box {{}};
-                loop {{
-                    let c = k;
-                    #[lin] if cas(k, c, c + 1) {{ return c; }}
-                    {claim}
-                }}
+                loop {{ let c = k; #[lin] if cas(k, c, c + 1) {{ return c; }} {claim} }}
             }}
             bounds {{ threads: 2, ops: 1, values: 1 }}"
         );
-        assert_eq!(judged(&source, 1), [suffices; 5], "{source}");
+        are_judged(&source, suffices);
     }
 }
 
@@ -571,11 +617,7 @@ op f() {
     let x = new Cell {};
     let first = top;
     let q = other;
-    loop {
-        let t = top;
-        #[lin(when s == q && t == first)] let s = top;
-        #[lin] if cas(top, t, x) { return; }
-    }
+    loop { let t = top; #[lin(when s == q && t == first)] let s = top; #[lin] if cas(top, t, x) { return; } }
 }
 op g() {
     let y = new Cell {};
@@ -585,5 +627,5 @@ op g() {
 role caller: f;
 role mover: g;
 bounds { caller: 1, mover: 1, ops: 1, values: 1 }";
-    assert_eq!(judged(source, 1), [false; 5]);
+    are_judged(source, false);
 }

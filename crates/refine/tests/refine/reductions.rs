@@ -217,6 +217,42 @@ bounds { threads: 2, ops: 1, values: 1 }
     assert_eq!(lines(false), [9]);
 }
 
+/// Where the search that would tell of some lines is stopped, what was found is kept, and nothing is
+/// said about these lines.
+#[test]
+fn lines_that_are_not_found_out_are_open() {
+    let source = "spec { state s: int; op inc() { s = s + 1; } }
+shared n: int = 0;
+op inc() {
+    loop {
+        let c = n;
+        #[lin] if cas(n, c, c + 1) { return; }
+        let z = 0;
+        if c == 5 {
+            z = 1;
+        }
+    }
+}
+bounds { threads: 3, ops: 3, values: 1 }
+";
+    let program = compiled(source).program;
+    let report = |configurations: Option<u64>, points: bool| {
+        let mut options = VerifyOptions::new(bounds(3, 1));
+        options.search.limits.configurations = configurations;
+        (options.stuck, options.points) = (false, points);
+        verify(&program, &options, &|_| {}).unwrap()
+    };
+    for points in [true, false] {
+        let all = report(None, points);
+        let some = report(Some(all.stats.states as u64), points);
+        assert!(all.outcome.is_holds() && some.outcome.is_holds(), "{:?}", some.outcome);
+        assert!(all.unreached.is_empty() && all.open_lines.is_empty(), "{all:?}");
+        let open: Vec<u32> = some.open_lines.iter().map(|open| open.line).collect();
+        assert!(some.unreached.is_empty() && open == [9], "{some:?}");
+        assert_eq!((all.points, all.stats.states), (some.points, some.stats.states));
+    }
+}
+
 /// Something goes wrong within the bounds of a program, with **validated-reads** and without.
 fn is_violated(source: &str) {
     let compiled = compiled(source);
@@ -385,8 +421,8 @@ fn attempts_with_many_ways_end() {
             loop {{
                 let c = k;
                 let j = 0;
-                atomic {{ {} if c == 0 {{ assume(c == 1); }} j = 1; }}
-                if cas(k, c, 1) {{ return; }}
+                if c == 1 {{ if cas(k, c, 1) {{ return; }} }}
+                atomic {{ {} j = 1; }}
             }}
         }}
         op g() {{ let x = new Cell {{}}; {} k = 1; }}
