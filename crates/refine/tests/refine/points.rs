@@ -358,7 +358,7 @@ impl Judge<'_> {
             let answer = &belief.answers[thread];
             let is_plain = digit == HERE;
             // One that depends on the answer does not count where it is passed again.
-            if !is_plain && !answer.as_ref().is_some_and(|(_, claim)| *claim == digit) {
+            if !is_plain && answer.as_ref().is_none_or(|(_, claim)| *claim != digit) {
                 add(&mut after, belief.clone());
             }
             if answer.is_some() {
