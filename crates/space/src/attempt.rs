@@ -261,12 +261,13 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
             Aim::Doomed { .. } => {}
             Aim::Validated { .. } => {
                 way.now &= !yields;
-                let locals = space.form.layout.locals_at..;
-                for (at, word) in locals.clone().zip(&mut way.words[locals]) {
-                    if !live.iter().any(|(live, _)| *live == at) {
-                        *word = Word::Dead;
-                    }
+                // What is live stands in the order of the words.
+                let mut from = space.form.layout.locals_at;
+                for (word, _) in live {
+                    way.words[from..*word].fill(Word::Dead);
+                    from = *word + 1;
                 }
+                way.words[from..].fill(Word::Dead);
             }
         }
         self.node(next, way)

@@ -4,8 +4,8 @@ use crate::layout::{Kind, Layout};
 use linchpin_ir::liveness::live_locals;
 use linchpin_ir::program::Body;
 
-/// For each node of a body, the words of the region (from its start) that hold live locals, with
-/// their kinds.
+/// For each node of a body, the words of the region (from its start) that hold live locals, in
+/// order, with their kinds.
 pub(crate) fn live_words(
     body: &Body,
     layout: &Layout,
