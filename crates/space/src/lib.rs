@@ -27,6 +27,7 @@ mod event;
 mod execute;
 mod facts;
 mod flat;
+mod known;
 mod layout;
 mod lines;
 mod liveness;
