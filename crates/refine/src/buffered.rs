@@ -13,7 +13,8 @@
 //! to be chosen of it ends there. A crash makes of each of the latter an alternative of its own.
 
 use crate::cache::LastClosure;
-use crate::sets::{Inner, Names, Policy};
+use crate::renaming::Names;
+use crate::sets::{Inner, Policy};
 use linchpin_space::{Event, Renaming, Space};
 use std::sync::Arc;
 

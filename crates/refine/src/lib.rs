@@ -36,6 +36,7 @@ mod portable;
 mod preemptions;
 mod preload;
 pub mod product;
+mod renaming;
 mod repair;
 mod rows;
 mod runs;

@@ -8,7 +8,8 @@
 //! Detectable: the thread's operation stays pending until `recover(t)` answers, which is its
 //! response, or says that it had no effect.
 
-use crate::sets::{ANY_THREAD, Config, Inner, Names, Orphan, Policy};
+use crate::renaming::Names;
+use crate::sets::{ANY_THREAD, Config, Inner, Orphan, Policy};
 use linchpin_space::Space;
 use linchpin_spec::Call;
 use linchpin_verdict::CrashProperty;

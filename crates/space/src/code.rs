@@ -310,7 +310,8 @@ fn ranks(body: &Body) -> Vec<usize> {
     ranks
 }
 
-/// So many claims that depend on the answer of one operation can be told apart.
+/// So many claims that depend on the answer of one operation can be told apart: those who keep them
+/// beside answers have a byte for them.
 const MOST_GUESSES: usize = 255;
 
 struct Compiler<'a> {
