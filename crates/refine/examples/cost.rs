@@ -4,13 +4,12 @@
 //! [workers=1,2] [times=N]`: two values, no linearization points; `plain` is without the six newer
 //! reductions. Workers take turns, so that a busy machine is as busy for all of them.
 
-use linchpin_ir::interpreter::Memory;
-use linchpin_lang::{Config, Threads, compile};
+mod question;
+
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
 use linchpin_refine::search::{Exploration, SearchOptions, Stats, explore};
-use linchpin_space::{Bounds, Calls, Reductions};
-use linchpin_verdict::Values;
+use linchpin_space::Reductions;
 use std::process::ExitCode;
 
 /// What is searched, and how often by how many workers.
@@ -73,16 +72,8 @@ fn question() -> Option<Question> {
 }
 
 fn search(question: &Question, workers: usize) -> Option<Stats> {
-    let config = Config { threads: Threads::Count(question.threads), ..Config::default() };
-    let compiled = compile(&question.source, &config).ok()?;
-    let bounds = Bounds {
-        calls: Calls::Each(question.calls),
-        values: Values::UpTo(2),
-        objects: None,
-        memory: Memory::Collected,
-        crashes: 0,
-        thread_crashes: 0,
-    };
+    let program = question::program(&question.source, question.threads)?;
+    let bounds = question::bounds(question.calls);
     let mut reductions = Reductions::ALL;
     if question.plain {
         reductions.dead_fields = false;
@@ -91,7 +82,7 @@ fn search(question: &Question, workers: usize) -> Option<Stats> {
         reductions.doomed_attempts = false;
         reductions.validated_reads = false;
     }
-    let product = ModelProduct::new(&compiled.program, bounds, reductions, Policy::JustInTime);
+    let product = ModelProduct::new(&program, bounds, reductions, Policy::JustInTime);
     let options = SearchOptions { workers, calls: !question.plain, ..SearchOptions::default() };
     let (outcome, stats) = explore(&product.ok()?, &options, &|_| {});
     (outcome == Exploration::Complete).then_some(stats)

@@ -4,13 +4,13 @@
 //! has so many seconds (60 if not given); without models, Treiber's stack and the Michael–Scott
 //! queue.
 
-use linchpin_ir::interpreter::Memory;
-use linchpin_lang::{Config, Threads, compile};
+mod question;
+
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
 use linchpin_refine::search::{Exploration, SearchOptions, explore};
-use linchpin_space::{Bounds, Calls, Reductions};
-use linchpin_verdict::{Limits, Values};
+use linchpin_space::Reductions;
+use linchpin_verdict::Limits;
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -51,20 +51,12 @@ fn main() {
 
 /// One cell; `false` if it was given up, so that larger ones need not be tried.
 fn cell(source: &str, threads: usize, calls: u32, patience: Duration) -> bool {
-    let config = Config { threads: Threads::Count(threads), ..Config::default() };
-    let Ok(compiled) = compile(source, &config) else {
+    let Some(program) = question::program(source, threads) else {
         println!("{threads:>7} the model does not compile with so many threads");
         return false;
     };
-    let bounds = Bounds {
-        calls: Calls::Each(calls),
-        values: Values::UpTo(2),
-        objects: None,
-        memory: Memory::Collected,
-        crashes: 0,
-        thread_crashes: 0,
-    };
-    let product = ModelProduct::new(&compiled.program, bounds, Reductions::ALL, Policy::JustInTime);
+    let bounds = question::bounds(calls);
+    let product = ModelProduct::new(&program, bounds, Reductions::ALL, Policy::JustInTime);
     let product = match product {
         Ok(product) => product,
         Err(error) => {

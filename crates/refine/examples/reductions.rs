@@ -3,14 +3,14 @@
 //! `cargo run --release -p linchpin-refine --example reductions -- [SECONDS]`: two values, no
 //! linearization points; each search has so many seconds (60 if not given).
 
-use linchpin_ir::interpreter::Memory;
+mod question;
+
 use linchpin_ir::program::Program;
-use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
 use linchpin_refine::search::{Exploration, SearchOptions, explore};
-use linchpin_space::{Bounds, Calls, Reductions};
-use linchpin_verdict::{Limits, Values};
+use linchpin_space::Reductions;
+use linchpin_verdict::Limits;
 use std::time::{Duration, Instant};
 
 /// Models with threads and operations.
@@ -48,17 +48,10 @@ fn main() {
     println!("| --- | --- |{}", " --- |".repeat(LADDER.len()));
     for (model, threads, calls) in ROWS {
         let path = format!("models/{model}.lin");
-        let config = Config { threads: Threads::Count(threads), ..Config::default() };
-        let compiled =
-            std::fs::read_to_string(&path).map_err(|error| error.to_string()).and_then(|source| {
-                compile(&source, &config).map_err(|_| "does not compile".to_owned())
-            });
-        let program = match compiled {
-            Ok(compiled) => compiled.program,
-            Err(error) => {
-                println!("{path}: {error}");
-                continue;
-            }
+        let source = std::fs::read_to_string(&path).unwrap_or_default();
+        let Some(program) = question::program(&source, threads) else {
+            println!("{path}: cannot be read, or does not compile with {threads} threads");
+            continue;
         };
         let mut reductions = Reductions {
             dead_fields: false,
@@ -81,14 +74,7 @@ fn main() {
 }
 
 fn cell(program: &Program, calls: u32, reductions: Reductions, search: &SearchOptions) -> String {
-    let bounds = Bounds {
-        calls: Calls::Each(calls),
-        values: Values::UpTo(2),
-        objects: None,
-        memory: Memory::Collected,
-        crashes: 0,
-        thread_crashes: 0,
-    };
+    let bounds = question::bounds(calls);
     let product = match ModelProduct::new(program, bounds, reductions, Policy::JustInTime) {
         Ok(product) => product,
         Err(error) => return format!(" {error} |"),
