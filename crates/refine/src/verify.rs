@@ -234,18 +234,19 @@ struct Searched {
 fn searched(
     program: &Program,
     options: &VerifyOptions,
-    mut reductions: Reductions,
+    reductions: Reductions,
     policy: Policy,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> Result<Searched, ModelError> {
     let product = ModelProduct::new(program, options.bounds, reductions, policy)?;
     let (exploration, stats) = search(&product, options, progress);
-    while exploration == Exploration::Complete && !product.space.open_lines().is_empty() {
-        match reductions.validated_reads {
-            true => reductions.validated_reads = false,
-            false => reductions.doomed_attempts = false,
+    let reads_apart = Reductions { validated_reads: false, ..reductions };
+    let fewer = [reads_apart, Reductions { doomed_attempts: false, ..reads_apart }];
+    for fewer in fewer.into_iter().filter(|fewer| *fewer != reductions) {
+        if exploration != Exploration::Complete || product.space.open_lines().is_empty() {
+            break;
         }
-        let further = ModelProduct::new(program, options.bounds, reductions, policy)?;
+        let further = ModelProduct::new(program, options.bounds, fewer, policy)?;
         let (exploration, stats) = search(&further, options, progress);
         product.space.see(&further.space.seen());
         match exploration {

@@ -327,9 +327,10 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
         let (object, at) = self.place(address, &way.words)?;
         // What the thread has written itself is not in the state that is looked at. And where it
         // swaps words of its own, others do not notice the effect: the attempt would go on.
-        let (space, flat) = (self.of.space, self.flat);
-        let own = object.filter(|object| !self.reach.beyond(space, flat, self.thread, *object));
-        if self.must_go_on() && (own.is_some() || way.has_written(at, address.width)) {
+        if self.must_go_on()
+            && (way.has_written(at, address.width)
+                || object.is_some_and(|object| !self.is_beyond(object)))
+        {
             return Err(Not);
         }
         if way.cells.iter().any(|cell| cell.at == at && cell.words[..] == expected[..]) {
@@ -389,19 +390,23 @@ impl<'a, 's, 'f> Attempt<'a, 's, 'f> {
         Ok(())
     }
 
+    /// Whether another thread can reach an object.
+    fn is_beyond(&mut self, object: usize) -> bool {
+        self.reach.beyond(self.of.space, self.flat, self.thread, object)
+    }
+
     /// Writes to an object that no other thread can reach, what did not matter at the start.
     fn write(&mut self, address: &Address, value: &Code, way: &mut Way) -> Result<(), Not> {
         if self.value(value, &way.words)?.is_none() {
             way.strayed |= way.has(|word| matches!(word, Word::Again(_)));
         }
         let (object, at) = self.place(address, &way.words)?;
-        let (space, flat) = (self.of.space, self.flat);
         let Some(object) = object else { return Err(Not) };
-        if address.part != address.width || self.reach.beyond(space, flat, self.thread, object) {
+        if address.part != address.width || self.is_beyond(object) {
             return Err(Not);
         }
-        let first = at - space.form.layout.object(object) - 1;
-        let needed = self.of.needed_words(flat, object).ok_or(Not)?;
+        let first = at - self.of.space.form.layout.object(object) - 1;
+        let needed = self.of.needed_words(self.flat, object).ok_or(Not)?;
         let matters = |word: usize| needed.checked_shr(word as u32).unwrap_or(0) & 1 == 1;
         if (first..first + address.width).any(matters) {
             return Err(Not);

@@ -604,28 +604,21 @@ fn points_of_attempts_that_fail_count() {
     }
 }
 
-/// An attempt that is bound to fail passes a claim if another thread comes between, and does not if
-/// it is made at once.
+/// More claims than can be told apart are refused with a sentence; as many as can be are not.
 #[test]
-fn points_of_doomed_attempts_count() {
-    let source = "spec { state s: int; op f() {} op g() {} }
-struct Cell { val: int }
-shared top: Cell;
-shared other: Cell;
-init { top = new Cell {}; other = new Cell {}; }
-op f() {
-    let x = new Cell {};
-    let first = top;
-    let q = other;
-    loop { let t = top; #[lin(when s == q && t == first)] let s = top; #[lin] if cas(top, t, x) { return; } }
-}
-op g() {
-    let y = new Cell {};
-    #[lin] top = y;
-    top = other;
-}
-role caller: f;
-role mover: g;
-bounds { caller: 1, mover: 1, ops: 1, values: 1 }";
-    are_judged(source, false);
+fn too_many_claims_are_refused() {
+    let judged = |count: usize| {
+        let claims: String =
+            (0..count).map(|n| format!("#[lin(when returns 0)] let c{n} = a; ")).collect();
+        let source = format!(
+            "spec {{ state s: int; op get() -> int {{ return s; }} }}
+            shared a: int = 0;
+            op get() -> int {{ {claims} return 0; }}
+            bounds {{ threads: 1, ops: 1, values: 1 }}"
+        );
+        verify(&compiled(&source).program, &VerifyOptions::new(bounds(1, 1)), &|_| {})
+    };
+    assert_eq!(judged(255).unwrap().points, Points::Suffice);
+    let refused = judged(256).unwrap_err().to_string();
+    assert!(refused.contains("255 claims"), "{refused}");
 }

@@ -200,6 +200,10 @@ op add(d: int) {
         if z == 2 {
             z = 3;
         }
+        let d = n;
+        if d == 7 {
+            z = 4;
+        }
     }
 }
 op read() -> int { return n; }
@@ -213,8 +217,8 @@ bounds { threads: 2, ops: 1, values: 1 }
         assert!(report.outcome.is_holds(), "{:?}", report.outcome);
         report.unreached.iter().map(|unreached| unreached.line).collect::<Vec<_>>()
     };
-    assert_eq!(lines(true), [9]);
-    assert_eq!(lines(false), [9]);
+    assert_eq!(lines(true), [9, 13]);
+    assert_eq!(lines(false), [9, 13]);
 }
 
 /// Where the search that would tell of some lines is stopped, what was found is kept, and nothing is
